@@ -1,0 +1,105 @@
+package settings
+
+import "time"
+
+// Profile chooses between the two sets of defaults.
+type Profile int8
+
+const (
+	// Serve has Kafka's defaults.
+	Serve Profile = iota
+	// Dev answers tests quickly: no initial rebalance delay, and sessions from 100 ms.
+	Dev
+)
+
+// String returns the name of the command that starts a broker with the profile.
+func (p Profile) String() string {
+	if p == Dev {
+		return "dev"
+	}
+	return "serve"
+}
+
+// Settings holds the value of every honoured property, typed and checked.
+//
+// Properties that are only the default of a topic config (log.segment.bytes and its neighbours) have no field: they
+// reach the store through TopicDefaults.
+//
+// Invariant: immutable once Load has returned.
+type Settings struct {
+	// Profile is the set of defaults that Load began with.
+	Profile Profile
+
+	NodeID              int32      // node.id
+	Listeners           []Listener // listeners, those of controllers left out; empty when not set
+	AdvertisedListeners []Listener // advertised.listeners; empty: each client is told the address that it connected to
+	LogDir              string     // log.dirs; "" when not set
+
+	MaxConnections        int32         // max.connections
+	ConnectionsMaxIdle    time.Duration // connections.max.idle.ms
+	SocketRequestMaxBytes int32         // socket.request.max.bytes
+	QueuedMaxRequestBytes int64         // queued.max.request.bytes: frames in flight over all connections; never below 1
+	FetchMaxBytes         int32         // fetch.max.bytes
+	MessageMaxBytes       int32         // message.max.bytes
+
+	NumPartitions             int32         // num.partitions
+	DefaultReplicationFactor  int16         // default.replication.factor
+	AutoCreateTopicsEnable    bool          // auto.create.topics.enable
+	DeleteTopicEnable         bool          // delete.topic.enable
+	MinInsyncReplicas         int32         // min.insync.replicas
+	LogRetentionCheckInterval time.Duration // log.retention.check.interval.ms
+	ProducerIDExpiration      time.Duration // producer.id.expiration.ms
+
+	OffsetsTopicNumPartitions     int32         // offsets.topic.num.partitions
+	OffsetsTopicReplicationFactor int16         // offsets.topic.replication.factor
+	OffsetsTopicSegmentBytes      int32         // offsets.topic.segment.bytes
+	OffsetMetadataMaxBytes        int32         // offset.metadata.max.bytes
+	OffsetsRetention              time.Duration // offsets.retention.minutes
+	OffsetsRetentionCheckInterval time.Duration // offsets.retention.check.interval.ms
+	OffsetsCommitTimeout          time.Duration // offsets.commit.timeout.ms
+
+	GroupMinSessionTimeout     time.Duration // group.min.session.timeout.ms
+	GroupMaxSessionTimeout     time.Duration // group.max.session.timeout.ms
+	GroupInitialRebalanceDelay time.Duration // group.initial.rebalance.delay.ms
+	GroupMaxSize               int32         // group.max.size
+
+	ConsumerSessionTimeout       time.Duration // group.consumer.session.timeout.ms
+	ConsumerMinSessionTimeout    time.Duration // group.consumer.min.session.timeout.ms
+	ConsumerMaxSessionTimeout    time.Duration // group.consumer.max.session.timeout.ms
+	ConsumerHeartbeatInterval    time.Duration // group.consumer.heartbeat.interval.ms
+	ConsumerMinHeartbeatInterval time.Duration // group.consumer.min.heartbeat.interval.ms
+	ConsumerMaxHeartbeatInterval time.Duration // group.consumer.max.heartbeat.interval.ms
+	ConsumerMaxSize              int32         // group.consumer.max.size
+
+	rows   []row
+	values map[string]value // by row name
+}
+
+// value is the text of one setting and where it came from.
+type value struct {
+	text     string
+	null     bool   // not set, and there is no default: Kafka reports null
+	source   string // name of the Source, the profile, or "default"
+	explicit bool   // somebody gave it; neither default nor profile
+}
+
+// Source is one place that settings were read from.
+type Source struct {
+	// Name is how the place is called in messages: "--set", "environment", the path of a file.
+	Name string
+	// Values holds the text by Kafka property name.
+	Values map[string]string
+	// Spelled holds, by property name, the name as it was written (KAFKA_GROUP_MAX_SIZE); optional.
+	Spelled map[string]string
+}
+
+// IsExplicit tells whether somebody gave the property, rather than the profile or Kafka's default.
+func (s *Settings) IsExplicit(name string) bool {
+	return s.values[name].explicit
+}
+
+// Value returns the effective text of a property, and false when the table has no such property or it is null.
+func (s *Settings) Value(name string) (string, bool) {
+	v, ok := s.values[name]
+	return v.text, ok && !v.null
+}
