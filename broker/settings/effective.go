@@ -5,16 +5,22 @@ import (
 	"strings"
 )
 
+// The names of the sources that nobody gave.
+const (
+	DefaultSource = "default"
+	DevSource     = "dev profile"
+)
+
 // Effective is one property with everything that a person or DescribeConfigs may ask about it.
 type Effective struct {
-	Name    string
-	Aliases []string
-	Value   string
-	Null    bool   // the value is null, Value is ""
-	Default string // of the profile Serve
-	NoValue bool   // the default is null, Default is ""
+	Name      string
+	Aliases   []string
+	Value     string
+	Null      bool   // the value is null, Value is ""
+	Default   string // of the profile Serve
+	NoDefault bool   // the default is null, Default is ""
 
-	Source   string // name of the Source that gave the value, "dev profile" or "default"
+	Source   string // name of the Source that gave the value, DevSource or DefaultSource
 	Explicit bool   // a Source gave it
 
 	Type   Type
@@ -34,7 +40,7 @@ func (s *Settings) Effective() []Effective {
 		r := &s.rows[i]
 		v := s.values[r.name]
 		all[i] = Effective{
-			Name: r.name, Aliases: r.aliases, Value: v.text, Null: v.null, Default: r.def, NoValue: r.null,
+			Name: r.name, Aliases: r.aliases, Value: v.text, Null: v.null, Default: r.def, NoDefault: r.null,
 			Source: v.source, Explicit: v.explicit, Type: r.typ, Unit: r.unit, Range: r.check.String(), Fixed: r.fixed,
 			Topic: r.topic, Dev: r.dev, Doc: r.doc, Origin: r.source,
 		}
@@ -51,7 +57,11 @@ func canonical(parsed any) string {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
+		text := strconv.FormatFloat(v, 'f', -1, 64)
+		if !strings.Contains(text, ".") {
+			text += ".0"
+		}
+		return text
 	case []string:
 		return strings.Join(v, ",")
 	}

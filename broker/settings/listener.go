@@ -57,7 +57,7 @@ func (s *Settings) settle() error {
 				"raise the one or lower the other")
 		}
 	}
-	return nil
+	return s.settleTopics()
 }
 
 // settleListeners parses the addresses and leaves those of controllers out.

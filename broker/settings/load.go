@@ -41,9 +41,9 @@ func Load(p Profile, sources ...Source) (*Settings, []Warning, error) {
 
 // load finds the value of one property and stores it.
 func (s *Settings) load(r *row, sources []Source) error {
-	v := value{text: r.def, null: r.null, source: "default"}
+	v := value{text: r.def, null: r.null, source: DefaultSource}
 	if s.Profile == Dev && r.dev != "" {
-		v = value{text: r.dev, source: "dev profile"}
+		v = value{text: r.dev, source: DevSource}
 	}
 	given := r.name
 	for i := range sources {

@@ -1,6 +1,10 @@
 package settings
 
-import "time"
+import (
+	"time"
+
+	"github.com/kohort/kohort/partitionlog"
+)
 
 // Profile chooses between the two sets of defaults.
 type Profile int8
@@ -73,6 +77,8 @@ type Settings struct {
 
 	rows   []row
 	values map[string]value // by row name
+
+	topicDefaults partitionlog.TopicConfig
 }
 
 // value is the text of one setting and where it came from.

@@ -61,7 +61,7 @@ func logRows() []row {
 		{name: "log.retention.ms", typ: Long, null: true, unit: "ms", check: atLeast(-1), topic: "retention.ms",
 			doc: "Time that records are kept; -1 for ever.", source: "ServerLogConfigs"},
 		{name: "log.retention.minutes", typ: Int, null: true, unit: "minutes", check: atLeast(-1), topic: "retention.ms",
-			doc: "The same in minutes, if log.retention.ms is not given.", source: "ServerLogConfigs"},
+			doc: "The same in minutes, if log.retention.ms is not given; -1 for ever.", source: "ServerLogConfigs"},
 		{name: "log.retention.hours", typ: Int, def: "168", unit: "hours", check: atLeast(-1), topic: "retention.ms",
 			doc: "The same in hours, if neither is given.", source: "ServerLogConfigs"},
 		{name: "log.retention.bytes", typ: Long, def: "-1", unit: "bytes", check: atLeast(-1), topic: "retention.bytes",

@@ -1,0 +1,76 @@
+package settings
+
+import (
+	"fmt"
+	"sort"
+)
+
+// GroupProperty is one config of a group (resource type GROUP of DescribeConfigs).
+type GroupProperty struct {
+	Name    string
+	Default string // the broker-wide value
+	Doc     string
+	min     string // broker properties that bound it
+	max     string
+	from    string // broker property that is its default
+}
+
+// GroupProperties returns the configs that a group may have, in alphabetical order.
+// Source: GroupConfig, KIP-848
+func (s *Settings) GroupProperties() []GroupProperty {
+	properties := []GroupProperty{
+		{
+			Name: "consumer.heartbeat.interval.ms", from: "group.consumer.heartbeat.interval.ms",
+			min: "group.consumer.min.heartbeat.interval.ms", max: "group.consumer.max.heartbeat.interval.ms",
+			Doc: "Heartbeat interval of the members of this group.",
+		},
+		{
+			Name: "consumer.session.timeout.ms", from: "group.consumer.session.timeout.ms",
+			min: "group.consumer.min.session.timeout.ms", max: "group.consumer.max.session.timeout.ms",
+			Doc: "Session timeout of the members of this group.",
+		},
+	}
+	for i := range properties {
+		properties[i].Default = s.values[properties[i].from].text
+	}
+	return properties
+}
+
+// CheckGroupConfigs checks the whole set of a group's configs against the broker's bounds.
+//
+// Errors: a sentence for the first config, in alphabetical order, that is unknown, no number or out of bounds.
+// Source: GroupConfig.validate
+func (s *Settings) CheckGroupConfigs(overrides map[string]string) error {
+	names := make([]string, 0, len(overrides))
+	for name := range overrides {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	effective := map[string]int64{}
+	known := s.GroupProperties()
+	for _, p := range known {
+		effective[p.Name] = s.number(p.from)
+	}
+	for _, name := range names {
+		if _, ok := effective[name]; !ok {
+			return fmt.Errorf("unknown group config name %q", name)
+		}
+	}
+	for _, p := range known {
+		text, set := overrides[p.Name]
+		if !set {
+			continue
+		}
+		r := row{typ: Int, check: between(float64(s.number(p.min)), float64(s.number(p.max)))}
+		parsed, reason := r.parse(text)
+		if reason != "" {
+			return fmt.Errorf("%s is %q but %s (%s and %s)", p.Name, text, reason, p.min, p.max)
+		}
+		effective[p.Name] = parsed.(int64)
+	}
+	if effective["consumer.session.timeout.ms"] <= effective["consumer.heartbeat.interval.ms"] {
+		return fmt.Errorf("consumer.session.timeout.ms (%d) must be greater than consumer.heartbeat.interval.ms (%d)",
+			effective["consumer.session.timeout.ms"], effective["consumer.heartbeat.interval.ms"])
+	}
+	return nil
+}
