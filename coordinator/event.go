@@ -35,3 +35,22 @@ type TopicsDeleted struct {
 
 func (*Request) isEvent()       {}
 func (*TopicsDeleted) isEvent() {}
+
+// groupOf is the group that a request is about, or "" if it is about several.
+func groupOf(r *Request) string {
+	switch body := r.Body.(type) {
+	case *kmsg.JoinGroupRequest:
+		return body.Group
+	case *kmsg.SyncGroupRequest:
+		return body.Group
+	case *kmsg.HeartbeatRequest:
+		return body.Group
+	case *kmsg.LeaveGroupRequest:
+		return body.Group
+	case *kmsg.OffsetCommitRequest:
+		return body.Group
+	case *kmsg.OffsetDeleteRequest:
+		return body.Group
+	}
+	return ""
+}

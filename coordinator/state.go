@@ -2,16 +2,16 @@ package coordinator
 
 // State is the state of a classic group, named as Kafka prints it.
 //
-//	            +--------- first member ---------+
-//	            |                                v
-//	         Empty <---- nobody is left --- PreparingRebalance <---+
-//	                                             |       ^         |
-//	                                 all joined, |       | member  | member comes, goes,
-//	                                 or too late |       | fails   | or changes its mind
-//	                                             v       |         |
-//	                                   CompletingRebalance         |
-//	                                             |                 |
-//	                              leader's assignment stored --> Stable
+//	   +--------- first member ---------+
+//	   |                                v
+//	Empty <---- nobody is left --- PreparingRebalance <---+
+//	                                    |       ^         |
+//	                        all joined, |       | member  | member comes, goes,
+//	                        or too late |       | fails   | or changes its mind
+//	                                    v       |         |
+//	                          CompletingRebalance         |
+//	                                    |                 |
+//	                     leader's assignment stored --> Stable
 //
 // Stable never becomes Empty directly: the last member's departure passes through PreparingRebalance within one
 // operation, so that the generation moves on. Dead is the name of a group that does not exist.
