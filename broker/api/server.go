@@ -1,0 +1,44 @@
+package api
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kohort/kohort/broker/groups"
+	"github.com/kohort/kohort/broker/settings"
+	"github.com/kohort/kohort/broker/topics"
+	"github.com/kohort/kohort/coordinator"
+	"github.com/kohort/kohort/partitionlog"
+)
+
+// Server is what handlers work with. It is immutable once the broker serves, but for its lock.
+type Server struct {
+	Store    *partitionlog.Store
+	Settings *settings.Settings
+	Groups   *groups.Groups
+	Topics   *topics.View
+	Log      zerolog.Logger
+	Now      func() time.Time
+	NodeID   int32
+
+	// admin is held by requests that change topics or configs: they read the catalogue, decide, and then write.
+	admin sync.Mutex
+}
+
+// Call is one request with what its connection knows.
+type Call struct {
+	Request kmsg.Request
+	Client  coordinator.Client
+	// Host and Port are where this client is told to find the broker.
+	Host string
+	Port int32
+}
+
+// Handler answers one request. A nil response without an error means that the protocol wants none (acks=0).
+//
+// Errors: the connection must be closed.
+type Handler func(s *Server, ctx context.Context, c *Call) (kmsg.Response, error)
