@@ -1,0 +1,64 @@
+# `make` prints the targets; `make test` is what CI runs.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help run build test race lint sim fuzz bench
+
+# golangci-lint is run from its module, so that nothing but Go has to be installed. Its build is cached by Go: about
+# 90 s on two cores the first time, and nothing after that.
+LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# What shares memory between goroutines. The coordinator has none, so its long simulation runs without the detector.
+RACE := ./broker/... ./cmd/... ./offsetslog/... ./partitionlog/... ./protocol/...
+
+# Length of `make sim`, and of each target of `make fuzz`.
+SIM  := 60s
+FUZZ := 30s
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## start a broker in memory on 127.0.0.1:9092
+	go run ./cmd/kohort dev
+
+build: ## build ./kohort
+	go build -o kohort ./cmd/kohort
+
+test: lint ## lint, vet, all tests, the race detector, and the clients in integration/
+	@echo '==> go vet'
+	go vet ./...
+	@echo '==> go test (all packages)'
+	go test ./...
+	@$(MAKE) --no-print-directory race
+	@if test -f integration/go.mod; then \
+		if ! command -v kcat >/dev/null; then \
+			echo '==> installing kcat, which the integration tests run'; \
+			as=; if test "$$(id -u)" != 0; then as=sudo; fi; \
+			$$as apt-get update -qq; DEBIAN_FRONTEND=noninteractive $$as apt-get install -y -qq kcat >/dev/null; \
+		fi; \
+		echo '==> integration: real clients against real processes'; \
+		cd integration; go vet ./...; go test ./...; \
+	fi
+
+race: ## the tests of packages with goroutines, under the race detector
+	@echo '==> go test -race'
+	go test -race $(RACE)
+
+lint: ## golangci-lint with .golangci.yml
+	@echo '==> lint (golangci-lint is built first where Go has not cached it)'
+	$(LINT) run ./...
+
+sim: ## simulate groups with fresh seeds for a minute; SIM=10m for longer
+	go test ./coordinator -count=1 -run 'Sim' -v -args -sim.budget=$(SIM)
+
+fuzz: ## every fuzz target for half a minute; FUZZ=10m for longer
+	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u | while read -r dir; do \
+		for target in $$(grep -ho --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' -r "$$dir" | cut -d' ' -f2 | sort -u); do \
+			echo "==> $$dir $$target"; \
+			go test "$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ); \
+		done; \
+	done
+
+bench: ## all benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
