@@ -1,0 +1,41 @@
+package partitionlog
+
+import (
+	"fmt"
+	"time"
+)
+
+// freeInterval is how long an answer about free space is believed. At full speed a disk takes a few hundred
+// megabytes in it at most, which the floor allows for.
+const freeInterval = 100 * time.Millisecond
+
+// checkFreeBytes looks whether the disk is nearly full. An unanswered question changes nothing.
+func (s *Store) checkFreeBytes() {
+	if s.journal == nil {
+		return
+	}
+	now := s.config.Now()
+	if since := now.Sub(s.freeChecked); since >= 0 && since < freeInterval {
+		return
+	}
+	s.freeChecked = now
+	free, err := s.config.FS.FreeBytes(s.config.Dir)
+	if err != nil {
+		return
+	}
+	s.freeBytes = free
+	full := free < s.config.MinFreeBytes
+	if full == s.diskFull {
+		return
+	}
+	s.diskFull = full
+	kind := EventDiskHealed
+	if full {
+		kind = EventDiskFull
+	}
+	s.config.Observe(Event{Kind: kind, Bytes: free})
+}
+
+func (s *Store) diskFullError() error {
+	return fmt.Errorf("%w: %d bytes are free, %d are needed; make room on the disk of %q", ErrDiskFull, s.freeBytes, s.config.MinFreeBytes, s.config.Dir)
+}
