@@ -36,7 +36,14 @@ func Load(p Profile, sources ...Source) (*Settings, []Warning, error) {
 	if err := s.settle(); err != nil {
 		return nil, nil, err
 	}
-	return s, unknown(known, sources), nil
+	warnings := unknown(known, sources)
+	if len(s.Listeners) > 1 {
+		v := s.values["listeners"]
+		warnings = append(warnings, Warning{Source: v.source, Name: "listeners", Text: fmt.Sprintf(
+			"listeners (from %s) names %d addresses and only the first is opened: %s", v.source, len(s.Listeners), s.Listeners[0].Addr(),
+		)})
+	}
+	return s, warnings, nil
 }
 
 // load finds the value of one property and stores it.

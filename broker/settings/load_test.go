@@ -177,8 +177,8 @@ func TestContainerSettingsAreQuiet(t *testing.T) {
 		"KAFKA_NUM_RECOVERY_THREADS_PER_DATA_DIR=1", "KAFKA_REPLICA_FETCH_MAX_BYTES=1", "KAFKA_BROKER_RACK=a",
 	})
 	s, warnings := load(t, Dev, env)
-	if len(warnings) != 0 {
-		t.Errorf("got warnings %v", warnings)
+	if len(warnings) != 1 || !strings.Contains(warnings[0].Text, "only the first is opened: :19092") {
+		t.Errorf("got warnings %v, want the one about listeners", warnings)
 	}
 	if len(s.Listeners) != 2 || s.Listeners[0].Addr() != ":19092" || s.Listeners[1].Name != "PLAINTEXT_HOST" {
 		t.Errorf("got listeners %+v", s.Listeners)
@@ -288,6 +288,18 @@ func TestTopicDefaults(t *testing.T) {
 	_, _, err := Load(Serve, given("--set", "log.cleaner.min.compaction.lag.ms", "9", "log.cleaner.max.compaction.lag.ms", "8"))
 	if err == nil || !strings.Contains(err.Error(), "log.cleaner.min.compaction.lag.ms") {
 		t.Errorf("got %v, want the broker property named", err)
+	}
+}
+
+func TestOffsetsTopicOverrides(t *testing.T) {
+	s, _ := load(t, Serve)
+	config, err := partitionlog.ParseTopicConfig(s.TopicDefaults(), s.OffsetsTopicOverrides())
+	if err != nil || !config.Compact || config.Delete || config.SegmentBytes != 4<<20 {
+		t.Errorf("got %+v, %v", config, err)
+	}
+	_, _, err = Load(Serve, given("--set", "offsets.topic.segment.bytes", "3"))
+	if err == nil || !strings.Contains(err.Error(), "14") {
+		t.Errorf("got %v, want the bound of segment.bytes", err)
 	}
 }
 

@@ -25,6 +25,16 @@ func (s *Settings) Coordinator() coordinator.Config {
 // TopicDefaults returns the broker-wide defaults of topic configs.
 func (s *Settings) TopicDefaults() partitionlog.TopicConfig { return s.topicDefaults }
 
+// OffsetsTopicOverrides returns the configs that __consumer_offsets is created with.
+// Source: GroupCoordinatorService.groupMetadataTopicConfigs
+func (s *Settings) OffsetsTopicOverrides() map[string]string {
+	return map[string]string{
+		"cleanup.policy":   "compact",
+		"compression.type": "producer",
+		"segment.bytes":    s.values["offsets.topic.segment.bytes"].text,
+	}
+}
+
 // settleTopics computes the defaults of topic configs. Of several properties for one topic config the first in the
 // table that was given wins, and else the first that has a default.
 func (s *Settings) settleTopics() error {

@@ -73,7 +73,7 @@ func offsetsRows(s *Settings) []row {
 			source: "GroupCoordinatorConfig; Deviation: Kafka's default is 3",
 		},
 		{
-			name: "offsets.topic.segment.bytes", typ: Int, def: "4194304", unit: "bytes", check: atLeast(1),
+			name: "offsets.topic.segment.bytes", typ: Int, def: "4194304", unit: "bytes", check: atLeast(14),
 			field:  &s.OffsetsTopicSegmentBytes,
 			doc:    "Segment size of __consumer_offsets; the active segment is never compacted and read at start, so it is small.",
 			source: "GroupCoordinatorConfig; Deviation: Kafka's default is 104857600",

@@ -50,7 +50,7 @@ func (f *startFlags) start(w *world, config broker.Config, dataDir string) error
 	if err != nil {
 		return err
 	}
-	s, _, err := settings.Load(config.Profile, sources...) // broker.Start loads again, and keeps the warnings
+	s, _, err := settings.Load(config.Profile, sources...) // broker.Start loads again, and logs the warnings
 	if err != nil {
 		return err
 	}
@@ -65,9 +65,6 @@ func (f *startFlags) start(w *world, config broker.Config, dataDir string) error
 	b, err := broker.Start(context.Background(), config)
 	if err != nil {
 		return explain(err, config.Addr)
-	}
-	for _, warning := range b.Warnings {
-		config.Logger.Warn().Msg(warning.String())
 	}
 	if f.AddrFile != "" {
 		if err := writeFile(f.AddrFile, b.Addr()+"\n"); err != nil {
