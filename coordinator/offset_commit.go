@@ -71,7 +71,11 @@ func (c *Core) refuseCommit(r *Request, req *kmsg.OffsetCommitRequest, g *group,
 		}
 	}
 	c.reply(r.Token, resp)
-	if g != nil {
+	switch {
+	case g == nil:
+	case req.MemberID == "":
+		c.note(g, NoteCommitFenced, "a commit without member id was refused with "+e.Message)
+	default:
 		c.noteMember(g, NoteCommitFenced, req.MemberID, r.Client.Host,
 			"may not commit with generation "+strconv.Itoa(int(req.Generation))+": "+e.Message)
 	}
