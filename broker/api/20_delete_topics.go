@@ -23,7 +23,7 @@ import (
 // start.
 //
 // Deviation: Kafka deletes internal topics too, and with them every committed offset; here it is refused.
-func (s *Server) deleteTopics(_ context.Context, c *Call) (kmsg.Response, error) {
+func (s *Server) deleteTopics(ctx context.Context, c *Call) (kmsg.Response, error) {
 	req := c.Request.(*kmsg.DeleteTopicsRequest)
 	resp := req.ResponseKind().(*kmsg.DeleteTopicsResponse)
 	resp.Default()
@@ -40,7 +40,7 @@ func (s *Server) deleteTopics(_ context.Context, c *Call) (kmsg.Response, error)
 		}
 	}
 	s.resolve(targets)
-	s.deleteResolved(targets)
+	s.deleteResolved(ctx, targets)
 	for i := range targets {
 		d := &targets[i]
 		answer := kmsg.NewDeleteTopicsResponseTopic()
@@ -143,8 +143,16 @@ func (s *Server) deletable(d *deletion) *partitionlog.Topic {
 	return nil
 }
 
-// deleteResolved deletes the topics without a refusal.
-func (s *Server) deleteResolved(targets []deletion) {
+// deleteResolved deletes the topics without a refusal. It begins none before every group has been read from the disk,
+// since a group that has not cannot drop its offsets.
+func (s *Server) deleteResolved(ctx context.Context, targets []deletion) {
+	if err := s.Groups.WaitLoaded(ctx); err != nil {
+		for i := range targets {
+			if targets[i].bad == nil {
+				targets[i].bad = refuse(kerr.RequestTimedOut, "groups are still being read from the disk: %s", err)
+			}
+		}
+	}
 	var hidden []*deletion
 	var names []string
 	for i := range targets {
