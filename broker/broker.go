@@ -138,10 +138,10 @@ func (b *Broker) open(c Config) error {
 		Partitions: b.settings.OffsetsTopicNumPartitions, Overrides: b.settings.OffsetsTopicOverrides(),
 		Fatal: b.fail, Panicked: c.OnPanic,
 	})
-	b.api = &api.Server{
+	b.api = api.New(&api.Server{
 		Store: b.store, Settings: b.settings, Groups: b.groups, Topics: &topics.View{Store: b.store}, Log: b.log,
 		Now: b.clock.now, NodeID: b.settings.NodeID,
-	}
+	})
 	return nil
 }
 

@@ -74,10 +74,10 @@ func (c *conn) handle(ctx context.Context, frame []byte) error {
 	if err != nil {
 		return err
 	}
-	row := api.Find(h.Key, h.Version)
+	row := c.b.api.Find(h.Key, h.Version)
 	if row == nil {
 		if h.Key == protocol.KeyApiVersions {
-			return c.write(h.CorrelationID, api.UnsupportedApiVersions())
+			return c.write(h.CorrelationID, c.b.api.UnsupportedApiVersions())
 		}
 		return &refusal{fmt.Sprintf("api key %d (%s) version %d is not served", h.Key, kmsg.NameForKey(h.Key), h.Version)}
 	}

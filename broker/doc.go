@@ -4,7 +4,7 @@
 // It may not know the inside of a group, the format of a log or the fields of a message: those are coordinator's,
 // partitionlog's and api's.
 //
-// The life of a request: conn.serve reads a frame; api.Find looks its key and version up; the body is decoded; the
+// The life of a request: conn.serve reads a frame; Server.Find looks its key and version up; the body is decoded; the
 // handler answers, and may block, for a connection handles strictly one request at a time, in order; the response is
 // written. An unknown key or version ends the connection, as in Kafka.
 //

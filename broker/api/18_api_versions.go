@@ -30,7 +30,7 @@ func (s *Server) apiVersions(_ context.Context, c *Call) (kmsg.Response, error) 
 		resp.ErrorCode = err.Code
 		return resp, nil
 	}
-	protocol.ApiVersionsBody(resp, Advertised())
+	protocol.ApiVersionsBody(resp, advertised(s.rows))
 	return resp, nil
 }
 
@@ -51,10 +51,10 @@ func (s *Server) checkApiVersions(req *kmsg.ApiVersionsRequest) *kerr.Error {
 }
 
 // UnsupportedApiVersions is the answer to an ApiVersions request of a version that is not served.
-func UnsupportedApiVersions() kmsg.Response {
+func (s *Server) UnsupportedApiVersions() kmsg.Response {
 	resp := kmsg.NewPtrApiVersionsResponse()
 	resp.ErrorCode = kerr.UnsupportedVersion.Code
-	for _, a := range Advertised() {
+	for _, a := range advertised(s.rows) {
 		if a.Key == protocol.KeyApiVersions {
 			protocol.ApiVersionsBody(resp, []protocol.API{a})
 		}

@@ -27,6 +27,14 @@ type Server struct {
 
 	// admin is held by requests that change topics or configs: they read the catalogue, decide, and then write.
 	admin sync.Mutex
+
+	rows []Row
+}
+
+// New completes a server, so that it answers what the table lists.
+func New(s *Server) *Server {
+	s.rows = Table()
+	return s
 }
 
 // Call is one request with what its connection knows.

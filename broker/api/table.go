@@ -24,50 +24,50 @@ type Row struct {
 //
 // Not in it, and so not advertised: transactions (24 to 28), the consumer protocol of KIP-848 (68, 69), share groups,
 // authentication and ACLs. Clients that need one of them fail with a sentence that names it, or fall back.
-func Table() []Row { return table }
-
-var table = []Row{
-	{0, "Produce", 3, 11, 0, (*Server).produce},
-	{1, "Fetch", 4, 18, 4, (*Server).fetch},
-	{2, "ListOffsets", 1, 11, 1, (*Server).listOffsets},
-	{3, "Metadata", 0, 13, 0, (*Server).metadata},
-	{8, "OffsetCommit", 1, 10, 1, (*Server).offsetCommit},
-	{9, "OffsetFetch", 1, 10, 1, (*Server).offsetFetch},
-	{10, "FindCoordinator", 0, 6, 0, (*Server).findCoordinator},
-	{11, "JoinGroup", 0, 9, 0, (*Server).joinGroup},
-	{12, "Heartbeat", 0, 4, 0, (*Server).heartbeat},
-	{13, "LeaveGroup", 0, 5, 0, (*Server).leaveGroup},
-	{14, "SyncGroup", 0, 5, 0, (*Server).syncGroup},
-	{15, "DescribeGroups", 0, 6, 0, (*Server).describeGroups},
-	{16, "ListGroups", 0, 5, 0, (*Server).listGroups},
-	{18, "ApiVersions", 0, 5, 0, (*Server).apiVersions},
-	{19, "CreateTopics", 0, 7, 0, (*Server).createTopics},
-	{20, "DeleteTopics", 0, 6, 0, (*Server).deleteTopics},
-	{21, "DeleteRecords", 0, 2, 0, (*Server).deleteRecords},
-	{22, "InitProducerId", 0, 5, 0, (*Server).initProducerID},
-	{23, "OffsetForLeaderEpoch", 0, 4, 0, (*Server).offsetForLeaderEpoch},
-	{32, "DescribeConfigs", 0, 4, 0, (*Server).describeConfigs},
-	{37, "CreatePartitions", 0, 3, 0, (*Server).createPartitions},
-	{42, "DeleteGroups", 0, 3, 0, (*Server).deleteGroups},
-	{44, "IncrementalAlterConfigs", 0, 1, 0, (*Server).incrementalAlterConfigs},
-	{46, "ListPartitionReassignments", 0, 0, 0, (*Server).listPartitionReassignments},
-	{47, "OffsetDelete", 0, 0, 0, (*Server).offsetDelete},
-	{60, "DescribeCluster", 0, 2, 0, (*Server).describeCluster},
+func Table() []Row {
+	return []Row{
+		{0, "Produce", 3, 11, 0, (*Server).produce},
+		{1, "Fetch", 4, 18, 4, (*Server).fetch},
+		{2, "ListOffsets", 1, 11, 1, (*Server).listOffsets},
+		{3, "Metadata", 0, 13, 0, (*Server).metadata},
+		{8, "OffsetCommit", 1, 10, 1, (*Server).offsetCommit},
+		{9, "OffsetFetch", 1, 10, 1, (*Server).offsetFetch},
+		{10, "FindCoordinator", 0, 6, 0, (*Server).findCoordinator},
+		{11, "JoinGroup", 0, 9, 0, (*Server).joinGroup},
+		{12, "Heartbeat", 0, 4, 0, (*Server).heartbeat},
+		{13, "LeaveGroup", 0, 5, 0, (*Server).leaveGroup},
+		{14, "SyncGroup", 0, 5, 0, (*Server).syncGroup},
+		{15, "DescribeGroups", 0, 6, 0, (*Server).describeGroups},
+		{16, "ListGroups", 0, 5, 0, (*Server).listGroups},
+		{18, "ApiVersions", 0, 5, 0, (*Server).apiVersions},
+		{19, "CreateTopics", 0, 7, 0, (*Server).createTopics},
+		{20, "DeleteTopics", 0, 6, 0, (*Server).deleteTopics},
+		{21, "DeleteRecords", 0, 2, 0, (*Server).deleteRecords},
+		{22, "InitProducerId", 0, 5, 0, (*Server).initProducerID},
+		{23, "OffsetForLeaderEpoch", 0, 4, 0, (*Server).offsetForLeaderEpoch},
+		{32, "DescribeConfigs", 0, 4, 0, (*Server).describeConfigs},
+		{37, "CreatePartitions", 0, 3, 0, (*Server).createPartitions},
+		{42, "DeleteGroups", 0, 3, 0, (*Server).deleteGroups},
+		{44, "IncrementalAlterConfigs", 0, 1, 0, (*Server).incrementalAlterConfigs},
+		{46, "ListPartitionReassignments", 0, 0, 0, (*Server).listPartitionReassignments},
+		{47, "OffsetDelete", 0, 0, 0, (*Server).offsetDelete},
+		{60, "DescribeCluster", 0, 2, 0, (*Server).describeCluster},
+	}
 }
 
 // Find returns the row that serves a version of an api, or nil.
-func Find(key, version int16) *Row {
-	i, ok := slices.BinarySearchFunc(table, key, func(r Row, key int16) int { return int(r.Key) - int(key) })
-	if !ok || version < table[i].Min || version > table[i].Max {
+func (s *Server) Find(key, version int16) *Row {
+	i, ok := slices.BinarySearchFunc(s.rows, key, func(r Row, key int16) int { return int(r.Key) - int(key) })
+	if !ok || version < s.rows[i].Min || version > s.rows[i].Max {
 		return nil
 	}
-	return &table[i]
+	return &s.rows[i]
 }
 
-// Advertised is the table as ApiVersions tells it.
-func Advertised() []protocol.API {
-	list := make([]protocol.API, 0, len(table))
-	for _, r := range table {
+// advertised is the table as ApiVersions tells it.
+func advertised(rows []Row) []protocol.API {
+	list := make([]protocol.API, 0, len(rows))
+	for _, r := range rows {
 		list = append(list, protocol.API{Key: r.Key, Min: r.Advertised, Max: r.Max})
 	}
 	return list
