@@ -59,10 +59,10 @@ func (c *Core) Replay(rec Record) {
 }
 
 // Loaded ends the replay: groups with members become Stable with fresh session deadlines, and the search for expired
-// offsets is scheduled.
+// offsets is scheduled. The effects hold notes only, and may be ignored.
 //
 // Source: Kafka GroupMetadataManager.onLoaded.
-func (c *Core) Loaded(now time.Time) {
+func (c *Core) Loaded(now time.Time) Effects {
 	c.begin(now)
 	c.loaded = true
 	for _, g := range c.order {
@@ -74,7 +74,7 @@ func (c *Core) Loaded(now time.Time) {
 		}
 	}
 	c.arm(&c.expiry.timer, c.config.RetentionCheckInterval)
-	c.end()
+	return c.end()
 }
 
 // Step reacts to one event. The request's token is answered in the returned effects or in those of a later call.
