@@ -30,12 +30,17 @@ func (b Batch) Records(fn func(Record) error) error {
 	defer records.release()
 	in := recordReader{b: records.bytes}
 	base, logAppendTime := b.BaseTimestamp(), b.TimestampType() == LogAppendTime
+	last := int32(-1)
 	var headers []Header
 	for n := b.NumRecords(); n > 0; n-- {
 		rec, err := in.next(base, headers)
 		if err != nil {
 			return err
 		}
+		if err := checkOffsetDelta(b, last, rec.OffsetDelta); err != nil {
+			return err
+		}
+		last = rec.OffsetDelta
 		if logAppendTime {
 			rec.Timestamp = b.MaxTimestamp()
 		}
@@ -52,18 +57,35 @@ func (b Batch) Records(fn func(Record) error) error {
 	return nil
 }
 
+// checkOffsetDelta wants offsets that increase and lie within the batch.
+func checkOffsetDelta(b Batch, before, delta int32) error {
+	if delta <= before || delta > b.LastOffsetDelta() {
+		return fmt.Errorf("%w: offset delta %d follows %d, the last is %d", ErrInvalidRecord, delta, before, b.LastOffsetDelta())
+	}
+	return nil
+}
+
 // checkRecords walks the records without keeping anything.
+//
+// Deviation: a client's offset deltas must be 0, 1, 2 and so on. Kafka renumbers the records of a compressed batch
+// where they are not, by compressing it again, and does not look at those of an uncompressed one.
 func checkRecords(b Batch, records []byte, r *BatchRules) (maxTimestamp int64, err error) {
 	maxTimestamp = NoTimestamp
 	base, count := b.BaseTimestamp(), b.NumRecords()
 	checkTime := r.Timestamp == CreateTime
+	last := int32(-1)
 	for i := range count {
 		rec, rest, err := scanRecord(records)
 		if err != nil {
 			return NoTimestamp, fmt.Errorf("record %d: %w", i, err)
 		}
 		records = rest
-		if !r.Coordinator && rec.offsetDelta != i {
+		if r.Coordinator {
+			if err := checkOffsetDelta(b, last, rec.offsetDelta); err != nil {
+				return NoTimestamp, err
+			}
+			last = rec.offsetDelta
+		} else if rec.offsetDelta != i {
 			return NoTimestamp, fmt.Errorf("%w: record %d has offset delta %d; number a batch's records from 0 without holes", ErrInvalidRecord, i, rec.offsetDelta)
 		}
 		if r.Compacted && rec.keyLen < 0 && !b.IsControl() {

@@ -50,9 +50,13 @@ func ParseCodec(name string) (c Codec, ok bool) {
 // maxPooledBytes keeps one giant batch from pinning its memory in a pool.
 const maxPooledBytes = 4 << 20
 
-// zstdWindowMax is the largest window that a decoder must accept by RFC 8878, section 3.1.1.1.2, and a
-// bound of the memory that a frame's header can demand.
-const zstdWindowMax = 8 << 20
+// zstdWindowMax is the largest window that every decoder should accept (RFC 8878, section 3.1.1.1.2). A decoder takes
+// the memory for a window before it has seen a byte of data, so pooled ones have this bound. Zstd's levels 20 to 22
+// use windows up to zstdWindowLimit, the reference decoder's own limit.
+const (
+	zstdWindowMax   = 8 << 20
+	zstdWindowLimit = 128 << 20
+)
 
 var (
 	scratchPool = sync.Pool{New: func() any { return new(scratch) }}
@@ -143,11 +147,7 @@ func decompress(dst, src []byte, codec Codec, limit int) (out []byte, err error)
 		out, err = readBounded(dst, r, limit)
 		lz4Readers.Put(r)
 	case Zstd:
-		r := zstdReaders.Get().(*zstd.Decoder)
-		if err = r.Reset(bytes.NewReader(src)); err == nil {
-			out, err = readBounded(dst, r, limit)
-		}
-		zstdReaders.Put(r)
+		out, err = unzstd(dst, src, limit)
 	default:
 		return nil, fmt.Errorf("%w: %d", ErrUnsupportedCodec, codec)
 	}
@@ -169,14 +169,54 @@ func gunzip(dst, src []byte, limit int) ([]byte, error) {
 	return readBounded(dst, r, limit)
 }
 
+func unzstd(dst, src []byte, limit int) ([]byte, error) {
+	var h zstd.Header
+	if err := h.Decode(src); err != nil {
+		return nil, err
+	}
+	if h.WindowSize > zstdWindowMax {
+		return unzstdLarge(dst, src, limit)
+	}
+	r := zstdReaders.Get().(*zstd.Decoder)
+	defer zstdReaders.Put(r)
+	if err := r.Reset(bytes.NewReader(src)); err != nil {
+		return nil, err
+	}
+	return readBounded(dst, r, limit)
+}
+
+// unzstdLarge decodes without a window of its own: the output serves as one, and grows as it comes out. The decoder
+// takes no limit below the window's, so the bound on the way is zstdWindowLimit where limit is less.
+func unzstdLarge(dst, src []byte, limit int) ([]byte, error) {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(zstdWindowLimit), zstd.WithDecoderMaxMemory(uint64(max(limit, zstdWindowLimit))))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	out, err := d.DecodeAll(src, dst)
+	if errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		return nil, errTooLong
+	}
+	if len(out) > limit {
+		return nil, errTooLong
+	}
+	return out, err
+}
+
 // readBounded reads r to its end, growing by what really comes out and never by what a header claims.
 func readBounded(dst []byte, r io.Reader, limit int) ([]byte, error) {
 	if cap(dst) == 0 {
 		dst = make([]byte, 0, 64<<10)
 	}
-	for {
+	for idle := 0; ; {
 		n, err := r.Read(dst[len(dst):cap(dst)])
 		dst = dst[:len(dst)+n]
+		if idle++; n > 0 {
+			idle = 0
+		} else if idle > 100 && err == nil {
+			return nil, io.ErrNoProgress
+		}
 		if len(dst) > limit {
 			return nil, errTooLong
 		}
