@@ -151,8 +151,12 @@ func (g *Groups) All(client coordinator.Client, make func() kmsg.Request) ([]kms
 	return g.each(func() *task { return newTask(client, make()) })
 }
 
-// TopicsDeleted makes every group forget its offsets of these topics, and returns when that is durable.
+// TopicsDeleted makes every group forget its offsets of these topics, and returns when that is durable. It waits for
+// groups that are still being read: half a deletion would have to be finished by the next start.
 func (g *Groups) TopicsDeleted(topics []string) error {
+	if err := g.WaitLoaded(g.ctx); err != nil {
+		return kerr.CoordinatorNotAvailable
+	}
 	_, err := g.each(func() *task {
 		t := newTask(coordinator.Client{}, nil)
 		t.deleted = topics
