@@ -26,7 +26,10 @@ func banner(s *settings.Settings, config *broker.Config, addr string) string {
 		b.WriteString("Stop it with Ctrl-C.\n")
 		return b.String()
 	}
-	b.WriteString("  Not as in production: " + strings.Join(differences(s), ", ") + "\n")
+	b.WriteString("  Not as in production:\n")
+	for _, difference := range differences(s) {
+		b.WriteString("    " + difference + "\n")
+	}
 	fmt.Fprintf(&b, `Try it:
   kcat    seq 10 | kcat -P -b %[1]s -t demo;  kcat -b %[1]s -G group1 demo
   Python  from confluent_kafka import Consumer   # pip install confluent-kafka
@@ -38,16 +41,13 @@ Stop it with Ctrl-C.
 	return b.String()
 }
 
-// differences returns what the profile changed against Kafka's defaults, as far as nobody set it.
+// differences returns what is not as in Kafka: the memory, and what the profile changed and nobody set.
 func differences(s *settings.Settings) []string {
-	var list []string
+	list := []string{"all topics, groups and offsets are in memory"}
 	for _, e := range s.Effective() {
 		if e.Source == settings.DevSource {
 			list = append(list, fmt.Sprintf("%s is %s (Kafka: %s)", e.Name, e.Value, e.Default))
 		}
-	}
-	if list == nil {
-		return []string{"nothing but the memory"}
 	}
 	return list
 }

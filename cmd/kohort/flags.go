@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"net"
 	"os"
 
 	"github.com/mattn/go-isatty"
@@ -23,6 +25,9 @@ type settingFlags struct {
 func (f *settingFlags) sources(w *world, dataDir string) ([]settings.Source, error) {
 	var sources []settings.Source
 	if f.Addr != "" {
+		if _, _, err := net.SplitHostPort(f.Addr); err != nil {
+			return nil, fmt.Errorf("--addr takes HOST:PORT, for example %s, and not %q", defaultAddr, f.Addr)
+		}
 		sources = append(sources, settings.Source{Name: "--addr", Values: map[string]string{"listeners": "PLAINTEXT://" + f.Addr}})
 	}
 	if dataDir != "" {

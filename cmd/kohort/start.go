@@ -36,7 +36,7 @@ func (c *devCommand) Run(w *world) error {
 type serveCommand struct {
 	startFlags
 	Data  string `placeholder:"DIR" help:"Data directory; made if missing."`
-	Fsync string `enum:"on,off" default:"on" help:"on: what is acknowledged survives a power cut. off: only a crash of the broker, as in Kafka."`
+	Fsync string `enum:"on,off" default:"on" help:"on: what is acknowledged survives a power cut; off: a crash of the broker only, as in Kafka."`
 }
 
 // Run starts a durable broker and waits for its end.
@@ -75,8 +75,14 @@ func (f *startFlags) start(w *world, config broker.Config, dataDir string) error
 	return wait(w, b)
 }
 
+// ender is what can be waited for and closed: the broker, or one that does not end in tests.
+type ender interface {
+	Wait() error
+	Close() error
+}
+
 // wait returns when the broker has ended: by itself with its error, by a signal within stopLimit, by a second at once.
-func wait(w *world, b *broker.Broker) error {
+func wait(w *world, b ender) error {
 	failed := make(chan error, 1)
 	go func() { failed <- b.Wait() }()
 	select {
