@@ -55,7 +55,7 @@ func (s *Store) applyToPartition(lsn uint64, e entry, nowMs int64) error {
 		return fmt.Errorf("%w: entry of partition %d of unknown topic %x", ErrDamaged, e.partition, e.id)
 	}
 	p := t.Partitions[e.partition]
-	if lsn <= p.loop.applied && s.replaying || partitionState(p.state.Load()) == offline {
+	if lsn <= p.loop.applied && s.replaying || p.isOffline() {
 		return nil
 	}
 	s.touch(p)
@@ -113,7 +113,7 @@ func (p *Partition) applyTrim(logStart int64) error {
 	}
 	p.removeSegments(p.segments[:n])
 	p.segments = append([]*segment(nil), p.segments[n:]...)
-	l.cleanedTo = max(l.cleanedTo, logStart)
+	p.cleanedTo = max(p.cleanedTo, logStart)
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (s *Store) flush(lsn uint64) {
 			p.takeOffline(err)
 		}
 		p.loop.pieces = p.loop.pieces[:0]
-		if partitionState(p.state.Load()) == offline {
+		if p.isOffline() {
 			continue
 		}
 		p.loop.applied = lsn

@@ -138,7 +138,7 @@ func (s *Store) snapshot() *snapshot {
 
 func (s *Store) notePartition(snap *snapshot, p *Partition) notedPartition {
 	l := &p.loop
-	if partitionState(p.state.Load()) == offline {
+	if p.isOffline() {
 		p.letGo(l.dirty)
 		return notedPartition{p, l.durable, true}
 	}
@@ -273,7 +273,7 @@ func (s *Store) endCheckpoint(snap *snapshot) {
 func (s *Store) pinned() bool {
 	for _, t := range s.catalog.all() {
 		for _, p := range t.Partitions {
-			if partitionState(p.state.Load()) == offline {
+			if p.isOffline() {
 				return true
 			}
 		}

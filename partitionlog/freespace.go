@@ -25,10 +25,10 @@ func (s *Store) checkFreeBytes() {
 	}
 	s.freeBytes = free
 	full := free < s.config.MinFreeBytes
-	if full == s.diskFull {
+	if full == s.diskFull.Load() {
 		return
 	}
-	s.diskFull = full
+	s.diskFull.Store(full)
 	kind := EventDiskHealed
 	if full {
 		kind = EventDiskFull
@@ -39,3 +39,7 @@ func (s *Store) checkFreeBytes() {
 func (s *Store) diskFullError() error {
 	return fmt.Errorf("%w: %d bytes are free, %d are needed; make room on the disk of %q", ErrDiskFull, s.freeBytes, s.config.MinFreeBytes, s.config.Dir)
 }
+
+// DiskFull reports whether appends that are not urgent are refused at present. A coordinator asks before it acts, so
+// that it need not take back what the store would refuse.
+func (s *Store) DiskFull() bool { return s.diskFull.Load() }

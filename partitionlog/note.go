@@ -6,7 +6,7 @@ func (p *Partition) encodeNote(b []byte) []byte {
 	l := &p.loop
 	e.int(p.logStart.Load())
 	e.int(l.nextOffset)
-	e.int(l.cleanedTo)
+	e.int(p.cleanedTo)
 	e.uint(uint64(len(p.epochs)))
 	for _, epoch := range p.epochs {
 		e.int(int64(epoch.epoch))
@@ -46,7 +46,7 @@ func (p *Partition) decodeNote(b []byte) error {
 	l.nextOffset = d.int()
 	l.assigned = l.nextOffset
 	p.highWatermark.Store(l.nextOffset)
-	l.cleanedTo = d.int()
+	p.cleanedTo = d.int()
 	for range d.length() {
 		p.epochs = append(p.epochs, epochStart{int32(d.int()), d.int()})
 	}

@@ -6,13 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// partitionState says whether a partition is served.
-type partitionState int32
-
+// Why a partition is not served. Both may be true: what is offline stays so when its topic is deleted, for its note
+// must not move.
 const (
-	online  partitionState = iota
-	offline                // a write of its segment went wrong
-	gone                   // its topic is deleted, or about to be
+	offline int32 = 1 << iota // a write of its segment went wrong
+	gone                      // its topic is deleted, or about to be
 )
 
 // Partition is one log of a topic.
@@ -26,16 +24,17 @@ type Partition struct {
 	index int32
 
 	config        atomic.Pointer[TopicConfig]
-	state         atomic.Int32
+	state         atomic.Int32 // bits; 0 is served
 	logStart      atomic.Int64
 	highWatermark atomic.Int64
 	bytes         atomic.Int64
 	watchers      watchers
 
-	mu       sync.RWMutex // guards what follows, up to the loop's own part; the loop is the only writer
-	segments []*segment   // ascending; the last one is active
-	epochs   epochs
-	cause    error // of offline
+	mu        sync.RWMutex // guards what follows, up to the loop's own part; the loop is the only writer
+	segments  []*segment   // ascending; the last one is active
+	epochs    epochs
+	cleanedTo int64 // records below it were compacted together
+	cause     error // of offline
 
 	loop loopState
 }
@@ -106,36 +105,42 @@ func (p *Partition) Size() int64 { return p.bytes.Load() }
 //
 // Errors: ErrUnknownTopic, ErrOffline.
 func (p *Partition) check() error {
-	switch partitionState(p.state.Load()) {
-	case online:
+	state := p.state.Load()
+	if state == 0 {
 		return nil
-	case offline:
-		p.mu.RLock()
-		defer p.mu.RUnlock()
-		return fmt.Errorf("%w: %s: %w", ErrOffline, p, p.cause)
-	case gone:
 	}
-	return fmt.Errorf("%w: %q", ErrUnknownTopic, p.topic)
+	if state&gone != 0 {
+		return fmt.Errorf("%w: %q", ErrUnknownTopic, p.topic)
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return fmt.Errorf("%w: %s: %w", ErrOffline, p, p.cause)
 }
+
+func (p *Partition) isOffline() bool { return p.state.Load()&offline != 0 }
 
 // takeOffline stops serving a partition whose segment can no longer be trusted. Its note in the table stays as it
 // is, and with it the journal above that note: the next start replays what is missing.
 //
 // Owner: the loop, or the checkpoint that found out.
 func (p *Partition) takeOffline(cause error) {
-	if !p.state.CompareAndSwap(int32(online), int32(offline)) {
+	p.mu.Lock()
+	first := p.cause == nil
+	if first {
+		p.cause = cause
+	}
+	p.mu.Unlock()
+	if !first {
 		return
 	}
-	p.mu.Lock()
-	p.cause = cause
-	p.mu.Unlock()
+	p.state.Or(offline)
 	p.watchers.notify()
 	p.store.config.Observe(Event{Kind: EventOffline, Topic: p.topic, Partition: p.index, Err: cause})
 }
 
 // retire stops serving a partition whose topic is being deleted.
 func (p *Partition) retire() {
-	p.state.Store(int32(gone))
+	p.state.Or(gone)
 	p.watchers.notify()
 }
 

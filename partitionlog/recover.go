@@ -63,7 +63,7 @@ func (s *Store) abandon() {
 func (s *Store) openMemory() error {
 	cluster, err := randomID(s.config.Rand)
 	s.id = formatID(cluster)
-	s.maxBatch = 1 << 30
+	s.maxBatch, s.maxFrame = 1<<30, frameBytes
 	return err
 }
 
@@ -81,6 +81,12 @@ func (s *Store) openDir() (err error) {
 	}
 	var report journal.Report
 	if found {
+		// The killed process before this one may have renamed files without having synced their names.
+		for _, dir := range []string{path.Dir(s.config.Dir), s.config.Dir, path.Join(s.config.Dir, journalDir)} {
+			if err := s.config.FS.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
 		report, err = s.recover()
 	} else {
 		err = s.format()
@@ -89,6 +95,7 @@ func (s *Store) openDir() (err error) {
 		return err
 	}
 	s.maxBatch = s.journal.MaxPayload() - entryOverhead
+	s.maxFrame = min(frameBytes, s.journal.MaxPayload())
 	if err := s.raiseLeaderEpoch(); err != nil {
 		return err
 	}
@@ -142,7 +149,9 @@ func (s *Store) rewind() error {
 		}
 		for _, p := range t.Partitions {
 			if present[strconv.Itoa(int(p.index))] {
-				p.loop.hasDir = true
+				// The killed process before this one may have made it, so without segments nobody knows
+				// whether its name is durable.
+				p.loop.hasDir, p.loop.newDir = true, len(p.segments) == 0
 				err = s.rewindPartition(p)
 			} else if len(p.segments) > 0 {
 				err = fmt.Errorf("%w: directory %q of %d segments is missing", ErrDamaged, p.dir(), len(p.segments))

@@ -25,7 +25,8 @@ type Store struct {
 	leaderEpoch atomic.Int32
 	incarnation atomic.Uint64
 	durableLSN  atomic.Uint64 // of the table on disk
-	maxBatch    int
+	maxBatch    int           // bytes of the largest batch that a frame holds
+	maxFrame    int           // bytes at which a frame is closed
 
 	failed    chan struct{}
 	failure   atomic.Pointer[error]
@@ -52,9 +53,9 @@ type Store struct {
 	waiting     []*call // to be released with the frame
 	touched     []*Partition
 	scratch     []byte
-	producerIDs int64 // first id that no block has reserved
-	held        int   // files that wait for a checkpoint
-	diskFull    bool
+	producerIDs int64       // first id that no block has reserved
+	held        int         // files that wait for a checkpoint
+	diskFull    atomic.Bool // written by the loop only
 	freeChecked time.Time
 	freeBytes   int64
 	removed     []removal // segments whose files go when a table without them is durable

@@ -37,7 +37,7 @@ func (s *Store) CreateTopic(spec TopicSpec) (*Topic, error) {
 		if s.catalog.byName(spec.Name) != nil {
 			return fmt.Errorf("%w: %q", ErrTopicExists, spec.Name)
 		}
-		if s.diskFull {
+		if s.diskFull.Load() {
 			return s.diskFullError()
 		}
 		var err error
@@ -65,7 +65,7 @@ func (s *Store) CreatePartitions(id [16]byte, total int32) (*Topic, error) {
 		if int(total) <= len(t.Partitions) || total > maxPartitions {
 			return fmt.Errorf("%w: %d; %q has %d", ErrInvalidPartitions, total, t.Name, len(t.Partitions))
 		}
-		if s.diskFull {
+		if s.diskFull.Load() {
 			return s.diskFullError()
 		}
 		s.frame.createPartitions(id, total)

@@ -48,7 +48,7 @@ func (s *Store) turn(taken []*call) {
 			continue
 		}
 		for _, a := range c.appends {
-			if !s.frameEmpty() && len(s.frame.b)+len(a.Records)+entryOverhead > frameBytes {
+			if !s.frameEmpty() && len(s.frame.b)+len(a.Records)+entryOverhead > s.maxFrame {
 				s.commit()
 			}
 			if err := s.stage(a); err != nil {
@@ -88,7 +88,7 @@ func (s *Store) stage(a *Append) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	if s.diskFull && !a.Urgent {
+	if s.diskFull.Load() && !a.Urgent {
 		return s.diskFullError()
 	}
 	b := Batch(a.Records)
@@ -177,7 +177,7 @@ func (s *Store) stamp() []byte {
 // settle marks the appends whose partition went offline under the frame.
 func (s *Store) settle() {
 	for _, a := range s.staged {
-		if partitionState(a.Partition.state.Load()) == offline {
+		if a.Partition.isOffline() {
 			a.fail(a.Partition.check())
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func (p *Partition) writePieces() error {
 	l := &p.loop
 	for len(l.pieces) > 0 {
-		if partitionState(p.state.Load()) == offline {
+		if p.isOffline() {
 			break
 		}
 		g := p.active()
@@ -97,11 +97,11 @@ func (p *Partition) roll(first piece) (*segment, error) {
 	p.loop.newFiles = true
 	p.loop.dirty = append(p.loop.dirty, g)
 	p.store.held++
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if old := p.active(); old != nil {
 		old.sealedAt = p.store.applying
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.segments = append(p.segments, g)
 	return g, nil
 }
