@@ -92,8 +92,9 @@ func (s *Server) entriesOf(kind kmsg.ConfigResourceType, name string) ([]configE
 			return nil, refuse(kerr.InvalidRequest, "Group name must not be empty")
 		}
 		return s.groupEntries(name), nil
+	default:
+		return nil, refuse(kerr.InvalidRequest, "Unsupported resource type: %d", kind)
 	}
-	return nil, refuse(kerr.InvalidRequest, "Unsupported resource type: %d", kind)
 }
 
 // checkBroker refuses a broker resource that is not this broker.

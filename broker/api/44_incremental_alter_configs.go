@@ -67,8 +67,9 @@ func (s *Server) alter(asked *kmsg.IncrementalAlterConfigsRequestResource, valid
 			"Broker settings are read at start and cannot be changed on a running broker; restart it with --set name=value.")
 	case kmsg.ConfigResourceTypeBrokerLogger, kmsg.ConfigResourceTypeClientMetrics:
 		return refuse(kerr.InvalidRequest, "This broker keeps no configs for resource type %d.", asked.ResourceType)
+	default:
+		return refuse(kerr.InvalidRequest, "Unknown resource type %d", asked.ResourceType)
 	}
-	return refuse(kerr.InvalidRequest, "Unknown resource type %d", asked.ResourceType)
 }
 
 // checkOperations refuses a name that appears twice, a null value and an operation that does not exist.

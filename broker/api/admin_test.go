@@ -421,8 +421,14 @@ func TestDeleteTopicsByID(t *testing.T) {
 	name := kmsg.StringPtr
 	req := kmsg.NewPtrDeleteTopicsRequest()
 	req.Topics = []kmsg.DeleteTopicsRequestTopic{
-		{TopicID: a.ID}, {TopicID: unknown}, {}, {Topic: name("x"), TopicID: unknown}, {TopicID: b.ID}, {Topic: name("b")},
-		{TopicID: c.ID}, {TopicID: c.ID},
+		{TopicID: a.ID},
+		{TopicID: unknown},
+		{},
+		{Topic: name("x"), TopicID: unknown},
+		{TopicID: b.ID},
+		{Topic: name("b")},
+		{TopicID: c.ID},
+		{TopicID: c.ID},
 	}
 	resp := ask[*kmsg.DeleteTopicsResponse](t, s, 6, req)
 	var got []string
@@ -480,9 +486,16 @@ func TestCreatePartitions(t *testing.T) {
 		eight := []kmsg.CreatePartitionsRequestTopicAssignment{{Replicas: []int32{8}}}
 		req := kmsg.NewPtrCreatePartitionsRequest()
 		req.Topics = []kmsg.CreatePartitionsRequestTopic{
-			{Topic: "a", Count: 3, Assignment: seven}, {Topic: "same", Count: 2}, {Topic: "less", Count: 1}, {Topic: "none", Count: 3},
-			{Topic: "twice", Count: 3}, {Topic: "twice", Count: 4}, {Topic: "short", Count: 4, Assignment: seven},
-			{Topic: "foreign", Count: 3, Assignment: eight}, {Topic: offsetslog.Topic, Count: 9}, {Topic: "auto", Count: 5},
+			{Topic: "a", Count: 3, Assignment: seven},
+			{Topic: "same", Count: 2},
+			{Topic: "less", Count: 1},
+			{Topic: "none", Count: 3},
+			{Topic: "twice", Count: 3},
+			{Topic: "twice", Count: 4},
+			{Topic: "short", Count: 4, Assignment: seven},
+			{Topic: "foreign", Count: 3, Assignment: eight},
+			{Topic: offsetslog.Topic, Count: 9},
+			{Topic: "auto", Count: 5},
 		}
 		for _, validateOnly := range []bool{true, false} {
 			req.ValidateOnly = validateOnly
