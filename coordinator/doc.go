@@ -4,17 +4,17 @@
 // write, replies to send, notes to log). It never knows that a disk, a socket, a goroutine, a wall clock or a logger exists,
 // and it never fails: a client's mistake is a reply with a Kafka error code, a mistake of ours is a panic with a *Bug.
 //
-//	              Request, TopicsDeleted        now
-//	                        |                    |
-//	                 +------v--------------------v------+
-//	                 |  Step            Tick            |
-//	                 |   |  one file per request  |     |
-//	   Replay ------>|   v                        v     |
-//	   (start-up)    |  soft half <--restore-- hard half|<-- apply, its only writer
-//	                 +------+--------------------^------+
-//	                        |  emit -------------+
-//	                        v
-//	        Effects{Records, Replies, Notes}
+//	           Request, TopicsDeleted        now
+//	                     |                    |
+//	              +------v--------------------v------+
+//	              |  Step            Tick            |
+//	              |   |  one file per request  |     |
+//	Replay ------>|   v                        v     |
+//	(start-up)    |  soft half <--restore-- hard half|<-- apply, its only writer
+//	              +------+--------------------^------+
+//	                     |  emit -------------+
+//	                     v
+//	     Effects{Records, Replies, Notes}
 //
 // # Hard and soft
 //

@@ -1,7 +1,9 @@
 package coordinator
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -18,13 +20,14 @@ import (
 //	timely     after Tick(now), NextDeadline is after now (world.tick)
 //	legal      states follow each other as the specification allows
 type simChecks struct {
-	position   int                     // number of records emitted, those of lost turns included
-	generation map[string]int32        // last logged one of each group
-	stable     map[string]int32        // last logged one with members; absent if the group was emptied since
-	offsets    map[simKey]simOffset    // what the records say
-	acked      map[simKey]int          // position of the last acknowledged commit or deletion
-	owners     map[simOwnership]string // who owns a partition in a generation
-	states     map[string]State        // as the notes tell
+	position   int                       // number of records emitted, those of lost turns included
+	generation map[string]int32          // last logged one of each group
+	stable     map[string]int32          // last logged one with members; absent if the group was emptied since
+	members    map[string][]MemberRecord // of the last logged generation
+	offsets    map[simKey]simOffset      // what the records say
+	acked      map[simKey]int            // position of the last acknowledged commit or deletion
+	owners     map[simOwnership]string   // who owns a partition in a generation
+	states     map[string]State          // as the notes tell
 }
 
 type simKey struct {
@@ -44,13 +47,13 @@ type simOwnership struct {
 }
 
 func (s *simChecks) init() {
-	s.generation, s.stable = map[string]int32{}, map[string]int32{}
+	s.generation, s.stable, s.members = map[string]int32{}, map[string]int32{}, map[string][]MemberRecord{}
 	s.offsets, s.acked = map[simKey]simOffset{}, map[simKey]int{}
 	s.owners, s.states = map[simOwnership]string{}, map[string]State{}
 }
 
 func (s *simChecks) rebuild(w *world) {
-	s.generation, s.stable = map[string]int32{}, map[string]int32{}
+	s.generation, s.stable, s.members = map[string]int32{}, map[string]int32{}, map[string][]MemberRecord{}
 	s.offsets, s.states = map[simKey]simOffset{}, map[string]State{}
 	for key := range s.acked {
 		s.acked[key] = 0
@@ -98,11 +101,34 @@ func (s *simChecks) record(w *world, rec Record) {
 		if last, ok := s.generation[r.Group]; ok && r.Generation < last {
 			w.fail = fmt.Sprintf("monotonic: group %s logs generation %d after %d", r.Group, r.Generation, last)
 		}
+		if stable, ok := s.stable[r.Group]; ok && len(r.Members) == 0 && r.Generation <= stable {
+			w.fail = fmt.Sprintf("monotonic: group %s is empty in generation %d, and was stable in %d", r.Group, r.Generation, stable)
+		}
+		s.assigned(w, r)
 		s.generation[r.Group] = r.Generation
+		s.members[r.Group] = r.Members
 		if len(r.Members) > 0 {
 			s.stable[r.Group] = r.Generation
 		} else {
 			delete(s.stable, r.Group)
+		}
+	}
+}
+
+// assigned checks that each member is given what the leader has assigned to it.
+func (s *simChecks) assigned(w *world, r *GroupRecord) {
+	if w.step == nil {
+		return
+	}
+	req, ok := w.step.body.(*kmsg.SyncGroupRequest)
+	if !ok {
+		return
+	}
+	for _, m := range r.Members {
+		for _, a := range req.GroupAssignment {
+			if a.MemberID == m.MemberID && !bytes.Equal(a.MemberAssignment, m.Assignment) {
+				w.fail = fmt.Sprintf("exclusive: %s was assigned %v and got %v", m.MemberID, a.MemberAssignment, m.Assignment)
+			}
 		}
 	}
 }
@@ -140,17 +166,25 @@ func (s *simChecks) commit(w *world, r *simRequest, resp *kmsg.OffsetCommitRespo
 	switch stable, ok := s.stable[req.Group]; {
 	case req.Generation < 0 && !r.acceptsAnonymous:
 		w.fail = fmt.Sprintf("fenced: group %s with members took a commit without generation", req.Group)
-	case req.Generation >= 0 && !ok:
+	case req.Generation >= 0 && !ok && s.states[req.Group] != PreparingRebalance: // a join phase keeps the generation before it
 		w.fail = fmt.Sprintf("fenced: group %s without members took a commit of generation %d", req.Group, req.Generation)
 	case req.Generation >= 0 && req.Generation < stable:
 		w.fail = fmt.Sprintf("fenced: group %s took a commit of generation %d when %d was stable", req.Group, req.Generation, stable)
 	case req.Generation >= 0 && s.states[req.Group] == CompletingRebalance:
 		w.fail = fmt.Sprintf("fenced: group %s took a commit before the assignment was known", req.Group)
 	}
+	if stable, ok := s.stable[req.Group]; ok && req.Generation == stable && !s.isMember(req) {
+		w.fail = fmt.Sprintf("fenced: group %s took a commit of %s, which is no member of generation %d", req.Group, req.MemberID, stable)
+	}
 	p := req.Topics[0].Partitions[0]
 	if o := s.offsets[simKey{req.Group, req.Topics[0].Topic, p.Partition}]; o.value != p.Offset {
 		w.fail = fmt.Sprintf("durable: a commit of %d was acknowledged, and the log says %d", p.Offset, o.value)
 	}
+}
+
+// isMember says whether the last logged generation knows the sender of a commit.
+func (s *simChecks) isMember(req *kmsg.OffsetCommitRequest) bool {
+	return slices.ContainsFunc(s.members[req.Group], func(m MemberRecord) bool { return m.MemberID == req.MemberID })
 }
 
 func (s *simChecks) fetch(w *world, resp *kmsg.OffsetFetchResponse) {

@@ -97,6 +97,9 @@ func (c *simClient) later(d time.Duration) {
 
 // ask sends a request and sets the client's own timeout, at which it gives the connection up.
 func (c *simClient) ask(body kmsg.Request, timeout time.Duration) {
+	if c.w.chaos && c.w.chance(0.03) {
+		timeout = time.Duration(c.w.between(1, 1000)) * time.Millisecond // an impatient one
+	}
 	c.later(timeout)
 	c.w.send(c, c.epoch, body, nil)
 }
@@ -131,7 +134,7 @@ func (c *simClient) misbehave() bool {
 		c.restart()
 	case p < 0.03:
 		c.leave()
-	case p < 0.033 && c.instance != nil && len(c.w.clients) < 40:
+	case p < 0.036 && c.instance != nil && len(c.w.clients) < 40:
 		// A second process with the same instance id: the first does not know that it is a zombie.
 		c.w.stats.Twins++
 		twin := *c
@@ -266,6 +269,10 @@ func (c *simClient) joined(resp *kmsg.JoinGroupResponse) {
 	for _, m := range resp.Members {
 		c.members = append(c.members, m.MemberID)
 	}
+	if c.w.chaos && c.w.chance(0.03) {
+		// Too early: nobody knows yet who owns the partition.
+		c.w.send(c, -1, c.w.commit(c.group, "t", 0, c.generation, c.memberID, c.instance), nil)
+	}
 	c.sync()
 }
 
@@ -307,7 +314,9 @@ func (w *world) admin() {
 		w.at(w.soon(2*time.Second), simEvent{kind: simAdmin})
 	}
 	group := append([]string{"simple"}, w.groups...)[w.random.IntN(len(w.groups)+1)]
-	switch w.random.IntN(8) {
+	switch w.random.IntN(9) {
+	case 8:
+		w.expel(w.clients[w.random.IntN(len(w.clients))])
 	case 0, 1:
 		w.send(nil, 0, w.commit(group, "u", int32(w.random.IntN(2)), -1, "", nil), nil)
 	case 2:
@@ -324,4 +333,13 @@ func (w *world) admin() {
 	case 7:
 		w.send(nil, 0, &kmsg.ListGroupsRequest{Version: 5}, nil)
 	}
+}
+
+// expel removes a member on an administrator's behalf, whatever it is doing.
+func (w *world) expel(c *simClient) {
+	m := kmsg.LeaveGroupRequestMember{MemberID: c.memberID, InstanceID: c.instance}
+	if c.instance != nil {
+		m.MemberID = ""
+	}
+	w.send(nil, 0, &kmsg.LeaveGroupRequest{Version: 5, Group: c.group, Members: []kmsg.LeaveGroupRequestMember{m}}, nil)
 }

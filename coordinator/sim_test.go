@@ -137,8 +137,9 @@ type world struct {
 	token   Token
 	pending map[Token]*simRequest // given to the core or on the way to it
 
-	log    []Record // survived
-	turn   simTurn  // not yet released
+	log    []Record    // survived
+	turn   simTurn     // not yet released
+	step   *simRequest // that the core is given right now
 	checks simChecks
 	fail   string
 }
@@ -161,7 +162,7 @@ func newWorld(seed uint64, tracing bool) *world {
 	c.MinSessionTimeout = 100 * time.Millisecond
 	c.NewMemberJoinTimeout = 20 * time.Second
 	c.RetentionCheckInterval = 7 * time.Second
-	c.OffsetsRetention = time.Duration(w.between(10, 60)) * time.Second
+	c.OffsetsRetention = time.Duration(w.between(2, 30)) * time.Second
 	c.InitialRebalanceDelay = []time.Duration{0, 0, time.Second, 3 * time.Second}[w.random.IntN(4)]
 	c.FirstBarrier = []time.Duration{0, 3 * time.Millisecond}[w.random.IntN(2)]
 	if w.chance(0.2) {
@@ -288,7 +289,9 @@ func (w *world) scheduleTick() {
 func (w *world) arrive(r *simRequest) {
 	w.checks.before(w, r)
 	w.trace("token %d of %s arrives", r.token, r.sender())
+	w.step = r
 	w.take(w.core.Step(time.Unix(0, w.now), r.event()))
+	w.step = nil
 	w.scheduleTick()
 }
 
