@@ -23,16 +23,14 @@ func (s *Server) describeCluster(_ context.Context, c *Call) (kmsg.Response, err
 	resp := req.ResponseKind().(*kmsg.DescribeClusterResponse)
 	resp.Default()
 	var bad *refusal
-	if req.Version >= 1 {
-		switch req.EndpointType {
-		case endpointBrokers:
-		case endpointControllers:
-			bad = refuse(kerr.MismatchedEndpointType, "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER")
-		default:
-			bad = refuse(kerr.UnsupportedEndpointType, "Unsupported endpoint type %d", req.EndpointType)
-		}
-		resp.EndpointType = req.EndpointType
+	switch req.EndpointType {
+	case endpointBrokers: // also the default, which v0 has
+	case endpointControllers:
+		bad = refuse(kerr.MismatchedEndpointType, "The request asks for controllers, but this endpoint is of type BROKER.")
+	default:
+		bad = refuse(kerr.UnsupportedEndpointType, "Unsupported endpoint type %d", req.EndpointType)
 	}
+	resp.EndpointType = req.EndpointType
 	if bad != nil {
 		resp.ErrorCode, resp.ErrorMessage = bad.code, bad.text()
 		return resp, nil

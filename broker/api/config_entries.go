@@ -36,7 +36,10 @@ func (s *Server) topicEntries(overrides map[string]string, config partitionlog.T
 		value, _ := config.Value(name)
 		synonyms, doc := s.Settings.TopicSynonyms(name)
 		e := configEntry{Name: name, Value: &value, Source: kmsg.ConfigSourceDefaultConfig, Type: topicTypes[properties[i].Type], Doc: doc}
-		if _, set := overrides[name]; set {
+		if given, set := overrides[name]; set {
+			if properties[i].Type == partitionlog.ListValue {
+				value = given // the order of a list is the client's
+			}
 			e.synonym(name, &value, kmsg.ConfigSourceDynamicTopicConfig)
 		}
 		for _, other := range synonyms {

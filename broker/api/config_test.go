@@ -146,6 +146,11 @@ func TestDescribeConfigsResources(t *testing.T) {
 	if got := find(t, &resp.Resources[0], "consumer.heartbeat.interval.ms"); *got.Value != "5000" || got.Source != kmsg.ConfigSourceDefaultConfig {
 		t.Errorf("got %+v", got)
 	}
+	s.make(t, "order", 1, "cleanup.policy=delete,compact")
+	resp = ask[*kmsg.DescribeConfigsResponse](t, s, 4, describing(kmsg.ConfigResourceTypeTopic, "order"))
+	if got := find(t, &resp.Resources[0], "cleanup.policy"); *got.Value != "delete,compact" {
+		t.Errorf("got %q, want the order that was given", *got.Value)
+	}
 	req := describing(kmsg.ConfigResourceTypeTopic, "a")
 	req.Resources[0].ConfigNames = []string{"retention.ms", "no.such.config"}
 	if got := ask[*kmsg.DescribeConfigsResponse](t, s, 4, req).Resources[0].Configs; len(got) != 1 || got[0].Name != "retention.ms" {

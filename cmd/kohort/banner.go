@@ -31,7 +31,7 @@ func banner(s *settings.Settings, config *broker.Config, addr string) string {
 		b.WriteString("    " + difference + "\n")
 	}
 	fmt.Fprintf(&b, `Try it:
-  kcat    seq 10 | kcat -P -b %[1]s -t demo;  kcat -b %[1]s -G group1 demo
+  kcat    seq 10 | kcat -P -b %[1]s -t demo;  kcat -b %[1]s -G group1 -X auto.offset.reset=earliest demo
   Python  from confluent_kafka import Consumer   # pip install confluent-kafka
           c = Consumer({"bootstrap.servers": "%[1]s", "group.id": "group1", "auto.offset.reset": "earliest"})
           c.subscribe(["demo"]); print(c.poll(10).value())
