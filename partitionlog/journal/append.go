@@ -130,15 +130,15 @@ func (j *Journal) Restart() error {
 		return err
 	}
 	j.mu.Lock()
-	j.incarnation++
-	incarnation, lsn := j.incarnation, j.lastLSN
+	j.newest++
+	incarnation, lsn := j.newest, j.lastLSN
 	j.mu.Unlock()
 	if err := j.write(kindBegin, incarnation, lsn, nil); err != nil {
 		return err
 	}
 	a.cause = nil
 	j.mu.Lock()
-	j.activePos = a.pos
+	j.incarnation, j.activePos = incarnation, a.pos
 	j.retire()
 	j.mu.Unlock()
 	return nil

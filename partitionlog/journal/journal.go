@@ -104,8 +104,9 @@ type Journal struct {
 	nextSeq     uint64    // the next spare's
 	making      bool      // a spare is being made
 	spareErr    error     // why the last spare could not be made
-	incarnation uint64
-	lastLSN     uint64 // the last acknowledged
+	incarnation uint64    // of the frames that are appended
+	newest      uint64    // the newest incarnation that was ever tried
+	lastLSN     uint64    // the last acknowledged
 	released    uint64
 	activePos   int64 // copy of appender.pos for Used
 	closing     bool
@@ -114,7 +115,7 @@ type Journal struct {
 }
 
 func newJournal(c Config) *Journal {
-	j := &Journal{c: c, nextSeq: 1, incarnation: 1, activePos: pageBytes}
+	j := &Journal{c: c, nextSeq: 1, incarnation: 1, newest: 1, activePos: pageBytes}
 	j.changed.L = &j.mu
 	return j
 }
@@ -129,6 +130,9 @@ func Create(c Config) (*Journal, error) {
 	if err := c.FS.MkdirAll(c.Dir); err != nil {
 		return nil, err
 	}
+	if err := c.FS.SyncDir(filepath.Dir(c.Dir)); err != nil {
+		return nil, err
+	}
 	seqs, err := listFiles(c)
 	if err != nil {
 		return nil, err
@@ -139,9 +143,6 @@ func Create(c Config) (*Journal, error) {
 	j := newJournal(c)
 	first, err := j.makeFile(nil, j.nextSeq)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.FS.SyncDir(filepath.Dir(c.Dir)); err != nil {
 		return nil, err
 	}
 	j.nextSeq++

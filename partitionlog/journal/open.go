@@ -183,15 +183,12 @@ func (r *recovery) checkSpares() error {
 // numbers, and spares of another size.
 func (r *recovery) adopt(ch chain) error {
 	j := r.j
-	j.incarnation, j.lastLSN, j.released = ch.incarnation, ch.last, r.after
+	j.incarnation, j.lastLSN, j.released = max(ch.incarnation, 1), ch.last, r.after
+	j.newest = j.incarnation
 	for _, f := range r.files {
-		j.incarnation = max(j.incarnation, f.header.incarnation)
+		j.newest = max(j.newest, f.header.incarnation)
 	}
-	unlinked := false
-	unlink := func(f found) error {
-		unlinked = true
-		return j.c.FS.Remove(j.path(f.seq))
-	}
+	unlink := func(f found) error { return j.c.FS.Remove(j.path(f.seq)) }
 	for _, f := range r.files[:ch.first] {
 		if err := unlink(f); err != nil {
 			return err
@@ -217,13 +214,12 @@ func (r *recovery) adopt(ch chain) error {
 		}
 	}
 	j.nextSeq = r.files[keep-1].seq + 1
-	if err := j.c.FS.Remove(filepath.Join(j.c.Dir, tempName)); err == nil {
-		unlinked = true
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	if err := j.c.FS.Remove(filepath.Join(j.c.Dir, tempName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if unlinked {
-		if err := j.c.FS.SyncDir(j.c.Dir); err != nil {
+	// Names, too, may be in the cache only: the process before may have died of the very error of this sync.
+	for _, dir := range []string{j.c.Dir, filepath.Dir(j.c.Dir)} {
+		if err := j.c.FS.SyncDir(dir); err != nil {
 			return err
 		}
 	}

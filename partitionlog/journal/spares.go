@@ -98,7 +98,7 @@ func (j *Journal) makeFile(old *logFile, seq uint64) (f logFile, err error) {
 		}
 	}
 	j.mu.Lock()
-	h := fileHeader{dirID: j.c.DirID, seq: seq, incarnation: j.incarnation, size: j.c.FileBytes}
+	h := fileHeader{dirID: j.c.DirID, seq: seq, incarnation: j.newest, size: j.c.FileBytes}
 	j.mu.Unlock()
 	if err := j.fillFile(temp, recycled, h); err != nil {
 		return f, err
