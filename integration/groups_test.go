@@ -73,7 +73,7 @@ func groupLife(t *testing.T, balancer kgo.GroupBalancer, cooperative bool) {
 	if took := time.Since(killed); took < session-150*time.Millisecond || took > session+2*time.Second {
 		t.Errorf("the killed member was removed after %v; its session is %v", took, session)
 	}
-	if want := "sent no heartbeat for 0.5 s"; removed.Reason != want {
+	if want := "sent no heartbeat for 500 ms"; removed.Reason != want {
 		t.Errorf("the log's reason is %q, want %q", removed.Reason, want)
 	}
 	four.kill()

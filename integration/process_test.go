@@ -149,7 +149,7 @@ func (p *process) stop(t testing.TB) {
 		}
 	}
 	if t.Failed() {
-		t.Logf("the broker's log ends:\n%s", p.stderr.text())
+		t.Logf("the broker's log:\n%s", p.messages())
 	}
 }
 
@@ -157,6 +157,18 @@ func (p *process) stop(t testing.TB) {
 type logLine struct {
 	Level, Event, Group, Member, Reason, Message, State string
 	Generation                                          int32
+}
+
+// messages is the log for a person to read.
+func (p *process) messages() string {
+	all, _, _ := p.stderr.snapshot()
+	var b strings.Builder
+	for _, line := range all {
+		if l := parseLog(line); l.Level != "debug" {
+			b.WriteString("  " + l.Level + " " + l.Message + "\n")
+		}
+	}
+	return b.String()
 }
 
 // parseLog reads a line; one that is no JSON gives a zero value.
