@@ -156,6 +156,15 @@ func TestUnknownNames(t *testing.T) {
 		!strings.Contains(all, "KAFKA_GRUOP_MAX_SIZE (from environment)") || !strings.Contains(all, "did you mean group.max.size?") {
 		t.Errorf("got warnings:\n%s", all)
 	}
+	for name, want := range map[string]string{
+		"max.connection": "max.connections", "log.cleaner.delete.retention.m": "log.cleaner.delete.retention.ms",
+		"group.consumer.min.sesion.timeout.ms": "group.consumer.min.session.timeout.ms", "listener.name.plaintext.ssl.keystore": "",
+	} {
+		_, warnings := load(t, Serve, given("file", name, "1"))
+		if (want == "") != (len(warnings) == 0) || (want != "" && !strings.HasSuffix(warnings[0].Text, "did you mean "+want+"?")) {
+			t.Errorf("%s: got %v, want %q", name, warnings, want)
+		}
+	}
 	if strings.Contains(texts[0], "did you mean") { // frobnicate is near nothing
 		t.Errorf("got %q", texts[0])
 	}

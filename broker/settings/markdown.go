@@ -18,19 +18,19 @@ func Markdown() string {
 		panic(fmt.Sprintf("settings: the defaults are not valid: %v", err))
 	}
 	var honoured, described strings.Builder
-	honoured.WriteString("| property | default | allowed | what it does | source |\n|---|---|---|---|---|\n")
-	described.WriteString("| property | value unless set | why it changes nothing | source |\n|---|---|---|---|\n")
+	honoured.WriteString("| property | type | default | allowed | what it does | source |\n|---|---|---|---|---|---|\n")
+	described.WriteString("| property | type | value unless set | why it changes nothing | source |\n|---|---|---|---|---|\n")
 	for _, e := range s.Effective() {
 		origin := strings.ReplaceAll(e.Origin, "|", "\\|")
 		if e.Fixed {
-			fmt.Fprintf(&described, "| `%s` | %s | %s | %s |\n", e.Name, e.markdownDefault(), e.Doc, origin)
+			fmt.Fprintf(&described, "| `%s` | %s | %s | %s | %s |\n", e.Name, e.Type, e.markdownDefault(), e.Doc, origin)
 			continue
 		}
 		name := "`" + e.Name + "`"
 		for _, alias := range e.Aliases {
 			name += ", `" + alias + "`"
 		}
-		fmt.Fprintf(&honoured, "| %s | %s | %s | %s | %s |\n", name, e.markdownDefault(), e.Range, e.Doc, origin)
+		fmt.Fprintf(&honoured, "| %s | %s | %s | %s | %s | %s |\n", name, e.Type, e.markdownDefault(), e.Range, e.Doc, origin)
 	}
 	return honoured.String() + "\nAccepted and described, without effect:\n\n" + described.String()
 }

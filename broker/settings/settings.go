@@ -27,7 +27,7 @@ func (p Profile) String() string {
 // Settings holds the value of every honoured property, typed and checked.
 //
 // Properties that are only the default of a topic config (log.segment.bytes and its neighbours) have no field: they
-// reach the store through TopicDefaults.
+// reach the store through TopicDefaults. Those that bound the configs of a group act through CheckGroupConfigs.
 //
 // Invariant: immutable once Load has returned.
 type Settings struct {
@@ -44,36 +44,23 @@ type Settings struct {
 	SocketRequestMaxBytes int32         // socket.request.max.bytes
 	QueuedMaxRequestBytes int64         // queued.max.request.bytes: frames in flight over all connections; never below 1
 	FetchMaxBytes         int32         // fetch.max.bytes
-	MessageMaxBytes       int32         // message.max.bytes
 
 	NumPartitions             int32         // num.partitions
-	DefaultReplicationFactor  int16         // default.replication.factor
 	AutoCreateTopicsEnable    bool          // auto.create.topics.enable
 	DeleteTopicEnable         bool          // delete.topic.enable
-	MinInsyncReplicas         int32         // min.insync.replicas
 	LogRetentionCheckInterval time.Duration // log.retention.check.interval.ms
 	ProducerIDExpiration      time.Duration // producer.id.expiration.ms
 
 	OffsetsTopicNumPartitions     int32         // offsets.topic.num.partitions
-	OffsetsTopicReplicationFactor int16         // offsets.topic.replication.factor
 	OffsetsTopicSegmentBytes      int32         // offsets.topic.segment.bytes
 	OffsetMetadataMaxBytes        int32         // offset.metadata.max.bytes
 	OffsetsRetention              time.Duration // offsets.retention.minutes
 	OffsetsRetentionCheckInterval time.Duration // offsets.retention.check.interval.ms
-	OffsetsCommitTimeout          time.Duration // offsets.commit.timeout.ms
 
 	GroupMinSessionTimeout     time.Duration // group.min.session.timeout.ms
 	GroupMaxSessionTimeout     time.Duration // group.max.session.timeout.ms
 	GroupInitialRebalanceDelay time.Duration // group.initial.rebalance.delay.ms
 	GroupMaxSize               int32         // group.max.size
-
-	ConsumerSessionTimeout       time.Duration // group.consumer.session.timeout.ms
-	ConsumerMinSessionTimeout    time.Duration // group.consumer.min.session.timeout.ms
-	ConsumerMaxSessionTimeout    time.Duration // group.consumer.max.session.timeout.ms
-	ConsumerHeartbeatInterval    time.Duration // group.consumer.heartbeat.interval.ms
-	ConsumerMinHeartbeatInterval time.Duration // group.consumer.min.heartbeat.interval.ms
-	ConsumerMaxHeartbeatInterval time.Duration // group.consumer.max.heartbeat.interval.ms
-	ConsumerMaxSize              int32         // group.consumer.max.size
 
 	rows   []row
 	values map[string]value // by row name
@@ -102,10 +89,4 @@ type Source struct {
 // IsExplicit tells whether somebody gave the property, rather than the profile or Kafka's default.
 func (s *Settings) IsExplicit(name string) bool {
 	return s.values[name].explicit
-}
-
-// Value returns the effective text of a property, and false when the table has no such property or it is null.
-func (s *Settings) Value(name string) (string, bool) {
-	v, ok := s.values[name]
-	return v.text, ok && !v.null
 }

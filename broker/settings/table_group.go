@@ -24,37 +24,31 @@ func groupRows(s *Settings) []row {
 		},
 		{
 			name: "group.consumer.session.timeout.ms", typ: Int, def: "45000", unit: "ms", check: atLeast(1),
-			field: &s.ConsumerSessionTimeout,
-			doc:   "Session timeout of members of consumer groups.", source: "KIP-848",
+			doc: "Default of the group config consumer.session.timeout.ms.", source: "KIP-848",
 		},
 		{
 			name: "group.consumer.min.session.timeout.ms", typ: Int, def: "45000", unit: "ms", check: atLeast(1),
-			field: &s.ConsumerMinSessionTimeout,
-			doc:   "Smallest consumer.session.timeout.ms that a group may be given.", source: "KIP-848",
+			doc: "Smallest consumer.session.timeout.ms that a group may be given.", source: "KIP-848",
 		},
 		{
 			name: "group.consumer.max.session.timeout.ms", typ: Int, def: "60000", unit: "ms", check: atLeast(1),
-			field: &s.ConsumerMaxSessionTimeout,
-			doc:   "Largest consumer.session.timeout.ms that a group may be given.", source: "KIP-848",
+			doc: "Largest consumer.session.timeout.ms that a group may be given.", source: "KIP-848",
 		},
 		{
 			name: "group.consumer.heartbeat.interval.ms", typ: Int, def: "5000", unit: "ms", check: atLeast(1),
-			field: &s.ConsumerHeartbeatInterval,
-			doc:   "Heartbeat interval of members of consumer groups.", source: "KIP-848",
+			doc: "Default of the group config consumer.heartbeat.interval.ms.", source: "KIP-848",
 		},
 		{
 			name: "group.consumer.min.heartbeat.interval.ms", typ: Int, def: "5000", unit: "ms", check: atLeast(1),
-			field: &s.ConsumerMinHeartbeatInterval,
-			doc:   "Smallest consumer.heartbeat.interval.ms that a group may be given.", source: "KIP-848",
+			doc: "Smallest consumer.heartbeat.interval.ms that a group may be given.", source: "KIP-848",
 		},
 		{
 			name: "group.consumer.max.heartbeat.interval.ms", typ: Int, def: "15000", unit: "ms", check: atLeast(1),
-			field: &s.ConsumerMaxHeartbeatInterval,
-			doc:   "Largest consumer.heartbeat.interval.ms that a group may be given.", source: "KIP-848",
+			doc: "Largest consumer.heartbeat.interval.ms that a group may be given.", source: "KIP-848",
 		},
 		{
-			name: "group.consumer.max.size", typ: Int, def: "2147483647", check: atLeast(1), field: &s.ConsumerMaxSize,
-			doc: "Members that a consumer group may have.", source: "KIP-848",
+			name: "group.consumer.max.size", typ: Int, def: "2147483647", check: atLeast(1), fixed: true,
+			doc: "Groups of the consumer protocol are not served.", source: "KIP-848",
 		},
 	}
 }
@@ -67,9 +61,8 @@ func offsetsRows(s *Settings) []row {
 			doc: "Partitions of __consumer_offsets; fixed once the topic exists.", source: "GroupCoordinatorConfig",
 		},
 		{
-			name: "offsets.topic.replication.factor", typ: Short, def: "1", check: atLeast(1),
-			field:  &s.OffsetsTopicReplicationFactor,
-			doc:    "Replicas of __consumer_offsets; one broker has one, whatever is asked for.",
+			name: "offsets.topic.replication.factor", typ: Short, def: "1", check: atLeast(1), fixed: true,
+			doc:    "There is one broker, and so one replica.",
 			source: "GroupCoordinatorConfig; Deviation: Kafka's default is 3",
 		},
 		{
@@ -93,9 +86,8 @@ func offsetsRows(s *Settings) []row {
 			doc:   "Time between two searches for expired offsets.", source: "GroupCoordinatorConfig",
 		},
 		{
-			name: "offsets.commit.timeout.ms", typ: Int, def: "5000", unit: "ms", check: atLeast(1),
-			field: &s.OffsetsCommitTimeout,
-			doc:   "Time that a commit may wait for the disk.", source: "GroupCoordinatorConfig",
+			name: "offsets.commit.timeout.ms", typ: Int, def: "5000", unit: "ms", check: atLeast(1), fixed: true,
+			doc: "A commit waits for the disk and for no other broker.", source: "GroupCoordinatorConfig",
 		},
 	}
 }

@@ -45,24 +45,24 @@ func segmentRows() []row {
 			doc: "The same in hours, if log.roll.ms is not given.", source: "ServerLogConfigs",
 		},
 		{
-			name: "log.roll.jitter.ms", typ: Long, null: true, unit: "ms", check: atLeast(0), topic: "segment.jitter.ms",
-			doc: "Most that is taken from the age, by chance, so that segments do not roll together.", source: "ServerLogConfigs",
+			name: "log.roll.jitter.ms", typ: Long, null: true, unit: "ms", check: atLeast(0), topic: "segment.jitter.ms", fixed: true,
+			doc: "Segments roll at their age, for no other broker rolls at the same time.", source: "ServerLogConfigs",
 		},
 		{
-			name: "log.roll.jitter.hours", typ: Int, def: "0", unit: "hours", check: atLeast(0), topic: "segment.jitter.ms",
-			doc: "The same in hours, if log.roll.jitter.ms is not given.", source: "ServerLogConfigs",
+			name: "log.roll.jitter.hours", typ: Int, def: "0", unit: "hours", check: atLeast(0), topic: "segment.jitter.ms", fixed: true,
+			doc: "As log.roll.jitter.ms.", source: "ServerLogConfigs",
 		},
 		{
 			name: "log.index.interval.bytes", typ: Int, def: "4096", unit: "bytes", check: atLeast(0), topic: "index.interval.bytes",
 			doc: "Bytes of a segment between two index entries.", source: "ServerLogConfigs",
 		},
 		{
-			name: "log.index.size.max.bytes", typ: Int, def: "10485760", unit: "bytes", check: atLeast(4), topic: "segment.index.bytes",
-			doc: "Largest index of a segment.", source: "ServerLogConfigs",
+			name: "log.index.size.max.bytes", typ: Int, def: "10485760", unit: "bytes", check: atLeast(4), topic: "segment.index.bytes", fixed: true,
+			doc: "Indexes are as large as their segment needs.", source: "ServerLogConfigs",
 		},
 		{
-			name: "log.segment.delete.delay.ms", typ: Long, def: "60000", unit: "ms", check: atLeast(0), topic: "file.delete.delay.ms",
-			doc: "Time between the removal of a segment and that of its file.", source: "ServerLogConfigs",
+			name: "log.segment.delete.delay.ms", typ: Long, def: "60000", unit: "ms", check: atLeast(0), topic: "file.delete.delay.ms", fixed: true,
+			doc: "The file of a removed segment goes with the next checkpoint.", source: "ServerLogConfigs",
 		},
 	}
 }

@@ -31,7 +31,8 @@ func TestTableIsWhole(t *testing.T) {
 			t.Errorf("%s has no source", r.name)
 		}
 		parsed := []string{"listeners", "advertised.listeners", "listener.security.protocol.map", "controller.listener.names", "log.dirs"}
-		if r.field == nil && r.topic == "" && !r.fixed && !slices.Contains(parsed, r.name) {
+		bound := strings.HasPrefix(r.name, "group.consumer.") // used by name
+		if r.field == nil && r.topic == "" && !r.fixed && !bound && !slices.Contains(parsed, r.name) {
 			t.Errorf("%s has no effect and is not said to be fixed", r.name)
 		}
 		if _, isDuration := r.field.(*time.Duration); isDuration && r.unit == "" {
@@ -55,6 +56,9 @@ func TestTopicPropertiesHaveRows(t *testing.T) {
 	for _, p := range partitionlog.TopicProperties() {
 		if !slices.Contains(topics[p.Name], p.Synonym) {
 			t.Errorf("%s: the store's synonym is %s, the table has %v", p.Name, p.Synonym, topics[p.Name])
+		}
+		if p.Honoured == s.fixed(p.Synonym) {
+			t.Errorf("%s: the store honours %s: %v, which the table denies", p.Synonym, p.Name, p.Honoured)
 		}
 		delete(topics, p.Name)
 	}
@@ -86,6 +90,40 @@ func TestReadmeHasTheTable(t *testing.T) {
 	}
 	if section != want {
 		t.Error("the settings in README.md are stale; run: go test ./broker/settings -run Readme -update")
+	}
+}
+
+// fixed tells whether the table says that a property has no effect.
+func (s *Settings) fixed(name string) bool {
+	return s.rows[slices.IndexFunc(s.rows, func(r row) bool { return r.name == name })].fixed
+}
+
+func TestMarkdown(t *testing.T) {
+	text := Markdown()
+	s, _ := load(t, Serve)
+	columns := map[bool]int{false: 7, true: 6} // bars of a line, by whether the property is fixed
+	for i := range s.rows {
+		r := &s.rows[i]
+		found := 0
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "| `"+r.name+"`") {
+				found++
+				if bars := strings.Count(line, "|"); bars != columns[r.fixed] {
+					t.Errorf("%s: %d bars in %q", r.name, bars, line)
+				}
+				if !strings.Contains(line, r.doc) || !strings.Contains(line, r.typ.String()) {
+					t.Errorf("%s: got %q", r.name, line)
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("%s is in the text %d times", r.name, found)
+		}
+	}
+	for _, want := range []string{"3000 ms (dev: 0 ms)", "`node.id`, `broker.id`", "no limit", "not set", "Deviation:"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("text lacks %q", want)
+		}
 	}
 }
 

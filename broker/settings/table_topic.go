@@ -10,9 +10,8 @@ func topicRows(s *Settings) []row {
 			doc: "Partitions of a topic that is created without a number.", source: "ServerLogConfigs",
 		},
 		{
-			name: "default.replication.factor", typ: Int, def: "1", check: between(1, math.MaxInt16),
-			field:  &s.DefaultReplicationFactor,
-			doc:    "Replicas of a topic that is created without a number; one broker has one, whatever is asked for.",
+			name: "default.replication.factor", typ: Int, def: "1", check: between(1, math.MaxInt16), fixed: true,
+			doc:    "A topic that is created without a number of replicas gets one, for there is one broker.",
 			source: "ReplicationConfigs",
 		},
 		{
@@ -24,19 +23,19 @@ func topicRows(s *Settings) []row {
 			doc: "Whether clients may delete topics.", source: "ServerConfigs",
 		},
 		{
-			name: "message.max.bytes", typ: Int, def: "1048588", unit: "bytes", check: atLeast(0), field: &s.MessageMaxBytes,
+			name: "message.max.bytes", typ: Int, def: "1048588", unit: "bytes", check: atLeast(0),
 			topic: "max.message.bytes",
 			doc:   "Largest record batch, after compression.", source: "ServerConfigs",
 		},
 		{
-			name: "min.insync.replicas", typ: Int, def: "1", check: atLeast(1), field: &s.MinInsyncReplicas,
+			name: "min.insync.replicas", typ: Int, def: "1", check: atLeast(1), fixed: true,
 			topic: "min.insync.replicas",
-			doc:   "Replicas that acks=all would wait for; one broker is always enough here.", source: "ServerLogConfigs",
+			doc:   "One replica is always enough, for there is one broker.", source: "ServerLogConfigs",
 		},
 		{
-			name: "compression.type", typ: String, def: "producer", topic: "compression.type",
+			name: "compression.type", typ: String, def: "producer", topic: "compression.type", fixed: true,
 			check: oneOf("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
-			doc:   "Codec that topics ask for; batches are always kept as produced.", source: "ServerConfigs",
+			doc:   "Batches are always kept as the producer compressed them.", source: "ServerConfigs",
 		},
 		{
 			name: "producer.id.expiration.ms", typ: Int, def: "86400000", unit: "ms", check: atLeast(1),
