@@ -93,8 +93,7 @@ func (m *sim) append(live []*modelTopic) error {
 			}
 			expect[mp] = sent.bytes.NextOffset()
 			mp.accept(sent)
-		case errors.Is(a.Err, ErrOffline) && mp.offline:
-			// refused
+		case mp.offline: // refused before the journal
 		case m.broken() || errors.Is(a.Err, ErrOffline):
 			sent.bytes.SetBaseOffset(expect[mp])
 			expect[mp] = sent.bytes.NextOffset()

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"path"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -189,7 +190,55 @@ func (m *sim) compare() error {
 	if err := m.model.verify(m.store, m.now.Load(), false); err != nil {
 		return err
 	}
+	if err := m.checkFiles(); err != nil {
+		return err
+	}
 	return m.probe()
+}
+
+// checkFiles looks below the surface of a store that was just opened: every segment has its file with exactly its
+// bytes, and what else is there waits to be unlinked.
+func (m *sim) checkFiles() error {
+	return m.store.run(func() error {
+		going := map[string]bool{}
+		for _, r := range m.store.removed {
+			going[r.g.path] = true
+		}
+		for _, mt := range m.liveTopics() {
+			for _, p := range m.store.Topic(mt.name).Partitions {
+				if err := m.checkPartitionFiles(p, going); err != nil {
+					return fmt.Errorf("%s: %w", p, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (m *sim) checkPartitionFiles(p *Partition, going map[string]bool) error {
+	names, err := m.store.list(p.dir())
+	if err != nil {
+		return err
+	}
+	segments := p.segments
+	for _, name := range names {
+		file := path.Join(p.dir(), name)
+		if going[file] {
+			continue
+		}
+		b, err := readFile(m.disk, file)
+		if err != nil {
+			return err
+		}
+		if len(segments) == 0 || file != segments[0].path || int64(len(b)) != segments[0].size {
+			return fmt.Errorf("file %q with %d bytes, of %q", name, len(b), names)
+		}
+		segments = segments[1:]
+	}
+	if len(segments) > 0 {
+		return fmt.Errorf("no file %q", segments[0].path)
+	}
+	return nil
 }
 
 // reopenTwice opens the last disk, loses power at once, and opens again: recovery has no memory.
