@@ -271,7 +271,7 @@ func TestFaultAtEveryOperation(t *testing.T) {
 // TestRandomLives mixes everything: faults, restarts of journal and process, and power cuts.
 func TestRandomLives(t *testing.T) {
 	s := seed(t)
-	for round := range uint64(4000) {
+	for round := range uint64(2000) {
 		d := vfs.NewCrash(s)
 		m := newModel(t, fmt.Sprintf("-journal.seed=%d, round %d", s, round), d, s, round)
 		if round%8 == 0 {
@@ -347,4 +347,39 @@ func TestAbandonedFrameStaysAway(t *testing.T) {
 			c.FS = c.FS.(*vfs.CrashFS).Crash(k)
 		}
 	}
+}
+
+// TestLastNumberIsKept: all frames are released, and the file after them could not take its first one. The number of
+// the last frame must still be written somewhere.
+func TestLastNumberIsKept(t *testing.T) {
+	d := vfs.NewCrash(1)
+	c := config(d)
+	c.Files = 3
+	j := must(Create(c))
+	last := must(j.Append(payload(1, j.MaxPayload())))
+	d.Inject(func(op vfs.Op) vfs.Fault {
+		if op.Kind == "write" && op.Pos >= pageBytes && op.Len == pageBytes {
+			return vfs.Fault{Err: syscall.EIO}
+		}
+		return vfs.Fault{}
+	})
+	if _, err := j.Append(nil); !errors.Is(err, syscall.EIO) {
+		t.Fatal(err)
+	}
+	for range 4 {
+		j.Release(last)
+		if err := j.Restart(); err == nil {
+			t.Fatal("restart on a disk that takes no frame")
+		}
+	}
+	_ = j.Close()
+	d.Inject(nil)
+	k, _, _, err := open(c, last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lsn := must(k.Append(nil)); lsn != last+1 {
+		t.Errorf("LSN %d after %d", lsn, last)
+	}
+	_ = k.Close()
 }
