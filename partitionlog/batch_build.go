@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Builder makes a record batch out of records. Its zero fields are set by NewBuilder and Reset to those of a
@@ -19,6 +21,7 @@ type Builder struct {
 	Control       bool
 
 	codec   Codec
+	zstd    *zstd.Encoder // made when needed
 	records []byte
 	count   int32
 	last    int32 // largest offset delta
@@ -39,7 +42,7 @@ func NewBuilder(codec Codec) *Builder {
 func (b *Builder) Reset() {
 	*b = Builder{
 		LeaderEpoch: -1, ProducerID: NoProducerID, ProducerEpoch: NoProducerEpoch, BaseSequence: NoSequence,
-		codec: b.codec, records: b.records[:0], last: -1, maxTimestamp: NoTimestamp,
+		codec: b.codec, zstd: b.zstd, records: b.records[:0], last: -1, maxTimestamp: NoTimestamp,
 	}
 }
 
@@ -81,6 +84,17 @@ func (b *Builder) Add(offsetDelta int32, timestamp int64, key, value []byte, hea
 	b.records = out
 }
 
+// compressed appends the records as the codec has them.
+func (b *Builder) compressed(out []byte) []byte {
+	if b.codec != Zstd {
+		return compress(out, b.records, b.codec)
+	}
+	if b.zstd == nil {
+		b.zstd = newZstdWriter()
+	}
+	return b.zstd.EncodeAll(b.records, out)
+}
+
 func varintLen(v int64) int {
 	n := 1
 	for u := uint64(v<<1) ^ uint64(v>>63); u >= 0x80; u >>= 7 {
@@ -114,7 +128,7 @@ func (b *Builder) batch(baseOffset int64, lastDelta int32, t TimestampType, base
 	if b.count == 0 {
 		codec = None
 	} else {
-		out = compress(out, b.records, codec)
+		out = b.compressed(out)
 	}
 	attributes := uint16(codec)
 	for _, f := range [...]struct {

@@ -64,8 +64,7 @@ var (
 	gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 	lz4Readers  = sync.Pool{New: func() any { return lz4.NewReader(nil) }}
 	lz4Writers  = sync.Pool{New: func() any { return newLZ4Writer() }}
-	zstdReaders = sync.Pool{New: func() any { return newZstdReader() }}
-	zstdWriters = sync.Pool{New: func() any { return newZstdWriter() }}
+	zstdReaders = newZstdShelf()
 )
 
 // newLZ4Writer uses Kafka's block size: its Java client refuses none, but some others have small buffers.
@@ -83,6 +82,45 @@ func newZstdReader() *zstd.Decoder {
 		panic(err) // constants of the library's own
 	}
 	return d
+}
+
+// zstdShelf keeps a few decoders that were made with the package. It is no sync.Pool because a decoder holds a channel,
+// and a channel that is made inside a testing/synctest bubble cannot be used outside of it: one that is made for want
+// of another serves once. For the same reason each Builder has an encoder of its own.
+type zstdShelf struct {
+	mu   sync.Mutex
+	free []*zstd.Decoder
+	ours map[*zstd.Decoder]bool
+}
+
+const zstdShelved = 4
+
+func newZstdShelf() *zstdShelf {
+	s := &zstdShelf{ours: map[*zstd.Decoder]bool{}}
+	for range zstdShelved {
+		d := newZstdReader()
+		s.free, s.ours[d] = append(s.free, d), true
+	}
+	return s
+}
+
+func (s *zstdShelf) take() *zstd.Decoder {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.free); n > 0 {
+		d := s.free[n-1]
+		s.free = s.free[:n-1]
+		return d
+	}
+	return newZstdReader()
+}
+
+func (s *zstdShelf) put(d *zstd.Decoder) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ours[d] {
+		s.free = append(s.free, d)
+	}
 }
 
 func newZstdWriter() *zstd.Encoder {
@@ -177,8 +215,8 @@ func unzstd(dst, src []byte, limit int) ([]byte, error) {
 	if h.WindowSize > zstdWindowMax {
 		return unzstdLarge(dst, src, limit)
 	}
-	r := zstdReaders.Get().(*zstd.Decoder)
-	defer zstdReaders.Put(r)
+	r := zstdReaders.take()
+	defer zstdReaders.put(r)
 	if err := r.Reset(bytes.NewReader(src)); err != nil {
 		return nil, err
 	}
@@ -306,9 +344,7 @@ func compress(dst, src []byte, codec Codec) []byte {
 	case Snappy:
 		return appendXerial(dst, src)
 	case Zstd:
-		w := zstdWriters.Get().(*zstd.Encoder)
-		defer zstdWriters.Put(w)
-		return w.EncodeAll(src, dst)
+		return newZstdWriter().EncodeAll(src, dst)
 	case None:
 		return append(dst, src...)
 	default:

@@ -14,15 +14,23 @@ type call struct {
 	wake    chan struct{}
 }
 
-// calls are pooled with their channels, so that a wake-up costs no allocation.
-var calls = sync.Pool{New: func() any { return &call{wake: make(chan struct{}, 1)} }}
-
 // queue is the store's intake. The loop takes everything at once; while it writes, more gathers.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*call
 	closed  bool
 	wake    chan struct{} // capacity 1: there is something to take
+	// calls are pooled with their channels, so that a wake-up costs no allocation. Each store has its own pool: a
+	// channel of one testing/synctest bubble cannot be used in another.
+	calls sync.Pool
+}
+
+// call returns an empty call; it goes back to the pool.
+func (q *queue) call() *call {
+	if c, ok := q.calls.Get().(*call); ok {
+		return c
+	}
+	return &call{wake: make(chan struct{}, 1)}
 }
 
 // put reports false when the store takes no more calls.
@@ -71,7 +79,7 @@ func (q *queue) close() {
 // Owner: any goroutine.
 func (s *Store) Append(appends ...*Append) {
 	s.admit(appends)
-	c := calls.Get().(*call)
+	c := s.queue.call()
 	c.appends = appends
 	if s.queue.put(c) {
 		<-c.wake
@@ -79,7 +87,7 @@ func (s *Store) Append(appends ...*Append) {
 		refuse(appends, ErrClosed)
 	}
 	c.appends = nil
-	calls.Put(c)
+	s.queue.calls.Put(c)
 }
 
 // AppendAsync is Append for callers that go on; done runs in the store's loop and must be cheap.
@@ -94,7 +102,7 @@ func (s *Store) AppendAsync(done func(), appends ...*Append) {
 
 // run executes an operation in the loop and waits until what it staged is durable and applied.
 func (s *Store) run(operate func() error) error {
-	c := calls.Get().(*call)
+	c := s.queue.call()
 	c.operate, c.err = operate, nil
 	err := ErrClosed
 	if s.queue.put(c) {
@@ -102,7 +110,7 @@ func (s *Store) run(operate func() error) error {
 		err = c.err
 	}
 	c.operate = nil
-	calls.Put(c)
+	s.queue.calls.Put(c)
 	return err
 }
 

@@ -40,6 +40,8 @@ type Groups struct {
 	wait   sync.WaitGroup
 	shards atomic.Pointer[[]*shard] // nil until the offsets topic exists
 
+	pool pool
+
 	mu sync.Mutex // creation of the topic and its shards
 }
 
@@ -138,9 +140,9 @@ func (g *Groups) Do(group string, client coordinator.Client, body kmsg.Request) 
 		return nil, kerr.NotCoordinator
 	}
 	s := (*shards)[offsetslog.PartitionFor(group, int32(len(*shards)))]
-	t := newTask(client, body)
+	t := g.pool.task(client, body)
 	s.submit(t)
-	return t.await()
+	return g.pool.await(t)
 }
 
 // All hands the same question to every shard and returns the answers in the order of the partitions. make is called
@@ -148,7 +150,7 @@ func (g *Groups) Do(group string, client coordinator.Client, body kmsg.Request) 
 //
 // Errors: as Do; the first one.
 func (g *Groups) All(client coordinator.Client, make func() kmsg.Request) ([]kmsg.Response, error) {
-	return g.each(func() *task { return newTask(client, make()) })
+	return g.each(func() *task { return g.pool.task(client, make()) })
 }
 
 // TopicsDeleted makes every group forget its offsets of these topics, and returns when that is durable. It waits for
@@ -158,7 +160,7 @@ func (g *Groups) TopicsDeleted(topics []string) error {
 		return kerr.CoordinatorNotAvailable
 	}
 	_, err := g.each(func() *task {
-		t := newTask(coordinator.Client{}, nil)
+		t := g.pool.task(coordinator.Client{}, nil)
 		t.deleted = topics
 		return t
 	})
@@ -181,7 +183,7 @@ func (g *Groups) each(newTask func() *task) ([]kmsg.Response, error) {
 	var first error
 	replies := make([]kmsg.Response, 0, len(tasks))
 	for _, t := range tasks {
-		resp, err := t.await()
+		resp, err := g.pool.await(t)
 		if err != nil && first == nil {
 			first = err
 		}

@@ -22,20 +22,25 @@ type task struct {
 	event   coordinator.Request
 }
 
-var tasks = sync.Pool{New: func() any { return &task{done: make(chan struct{}, 1)} }}
+// pool keeps tasks with their channels. Each Groups has its own: a channel that was made in one testing/synctest bubble
+// cannot be used in another.
+type pool struct{ sync.Pool }
 
-func newTask(client coordinator.Client, body kmsg.Request) *task {
-	t := tasks.Get().(*task)
+func (p *pool) task(client coordinator.Client, body kmsg.Request) *task {
+	t, ok := p.Get().(*task)
+	if !ok {
+		t = &task{done: make(chan struct{}, 1)}
+	}
 	t.client, t.body = client, body
 	return t
 }
 
 // await returns the answer, and the task to the pool.
-func (t *task) await() (kmsg.Response, error) {
+func (p *pool) await(t *task) (kmsg.Response, error) {
 	<-t.done
 	resp, err := t.resp, t.err
 	*t = task{done: t.done}
-	tasks.Put(t)
+	p.Put(t)
 	return resp, err
 }
 
