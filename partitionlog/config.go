@@ -38,6 +38,8 @@ type Config struct {
 
 	// inline runs checkpoints in the loop, so that a test with one caller is deterministic.
 	inline bool
+	// firstJournalFile is the size of the journal's first file.
+	firstJournalFile int64
 }
 
 const (
@@ -73,6 +75,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Defaults == (TopicConfig{}) {
 		c.Defaults = DefaultTopicConfig()
+	}
+	if c.firstJournalFile == 0 {
+		c.firstJournalFile = 1 << 20
 	}
 	if c.Observe == nil {
 		c.Observe = func(Event) {}

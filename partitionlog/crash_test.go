@@ -77,6 +77,7 @@ func simulate(seed uint64, logf func(string, ...any)) (err error) {
 		Dir: "data", FS: m.disk, Rand: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)}),
 		Now:          func() time.Time { return time.UnixMilli(m.now.Load()) },
 		JournalBytes: int64(8*8192) << m.rng.IntN(3), MinFreeBytes: 1, MaxOpenFiles: 2 + m.rng.IntN(20),
+		firstJournalFile:    int64(8192 << m.rng.IntN(2)),
 		MaintenanceInterval: -1, inline: m.rng.IntN(4) != 0,
 		Observe: func(e Event) { m.logf("event: %v", e) },
 	}

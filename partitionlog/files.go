@@ -76,22 +76,28 @@ func (f *files) add(seg *segment, file vfs.File) *openFile {
 	f.mu.Lock()
 	o := &openFile{File: file, segment: seg, users: 1}
 	f.open[seg] = o
-	var closing []*openFile
-	for len(f.open) > f.limit && f.idle.Len() > 0 {
-		closing = append(closing, f.evict(f.idle.Front().Value.(*openFile)))
-	}
+	evicted := f.evictIdle()
 	f.mu.Unlock()
-	for _, c := range closing {
-		_ = c.Close() // read only, or synced before
-	}
+	closeFiles(evicted)
 	return o
 }
 
-func (f *files) evict(o *openFile) *openFile {
-	f.idle.Remove(o.element)
-	o.element = nil
-	delete(f.open, o.segment)
-	return o
+// evictIdle takes files without users out of the books until the bound is kept. The caller holds mu.
+func (f *files) evictIdle() (evicted []*openFile) {
+	for len(f.open) > f.limit && f.idle.Len() > 0 {
+		o := f.idle.Remove(f.idle.Front()).(*openFile)
+		o.element = nil
+		delete(f.open, o.segment)
+		evicted = append(evicted, o)
+	}
+	return evicted
+}
+
+// closeFiles closes files that were only read, or synced before.
+func closeFiles(closing []*openFile) {
+	for _, o := range closing {
+		_ = o.Close()
+	}
 }
 
 // release ends one use.
@@ -99,15 +105,18 @@ func (f *files) release(o *openFile) {
 	f.mu.Lock()
 	o.users--
 	closing := false
+	var evicted []*openFile
 	if o.users == 0 {
 		if closing = o.dropped; !closing {
 			o.element = f.idle.PushBack(o)
+			evicted = f.evictIdle()
 		}
 	}
 	f.mu.Unlock()
 	if closing {
 		_ = o.Close()
 	}
+	closeFiles(evicted)
 }
 
 // drop forgets a segment's file, because it is about to be unlinked.

@@ -54,7 +54,10 @@ func (s *Store) format() error {
 			return err
 		}
 	}
-	if s.journal, err = journal.Create(s.journalConfig()); err != nil {
+	full := s.journalConfig()
+	small := full
+	small.FileBytes = min(full.FileBytes, s.config.firstJournalFile)
+	if s.journal, err = journal.Create(small); err != nil {
 		return err
 	}
 	if err := disk.MkdirAll(path.Join(dir, topicsDir)); err != nil {
@@ -74,7 +77,23 @@ func (s *Store) format() error {
 	if err := disk.SyncDir(dir); err != nil {
 		return err
 	}
-	return disk.SyncDir(path.Dir(dir))
+	if err := disk.SyncDir(path.Dir(dir)); err != nil {
+		return err
+	}
+	return s.enlargeJournal(full)
+}
+
+// enlargeJournal goes on with files of the full size. The first one is small, since a file is written whole before
+// its use and the first one is waited for; the journal takes any size of those that are there.
+func (s *Store) enlargeJournal(full journal.Config) (err error) {
+	if full.FileBytes <= s.config.firstJournalFile {
+		return nil
+	}
+	if err = s.journal.Close(); err != nil {
+		return err
+	}
+	s.journal, _, err = journal.Open(full, 0, func(uint64, []byte) error { return nil })
+	return err
 }
 
 // loadMeta reads meta.properties; false when there is none.

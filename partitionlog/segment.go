@@ -44,7 +44,7 @@ func parseSegmentName(name string) (base, generation int64, ok bool) {
 	}
 	digits, gen, compacted := strings.Cut(rest, ".")
 	base, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil {
+	if err != nil || base < 0 {
 		return 0, 0, false
 	}
 	if compacted {
