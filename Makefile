@@ -3,14 +3,14 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run build test race lint sim fuzz bench
+.PHONY: help run build test race lint fmt sim fuzz bench
 
 # golangci-lint is run from its module, so that nothing but Go has to be installed. Its build is cached by Go: about
 # 90 s on two cores the first time, and nothing after that.
 LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # What shares memory between goroutines. The coordinator has none, so its long simulation runs without the detector.
-RACE := ./broker/... ./cmd/... ./offsetslog/... ./partitionlog/... ./protocol/...
+RACE := ./broker/... ./cmd/... ./offsetslog/... ./partitionlog/journal/... ./partitionlog/vfs/... ./protocol/...
 
 # Length of `make sim`, and of each target of `make fuzz`.
 SIM  := 60s
@@ -26,35 +26,40 @@ build: ## build ./kohort
 	go build -o kohort ./cmd/kohort
 
 test: lint ## lint, vet, all tests, the race detector, and the clients in integration/
+	@command -v kcat >/dev/null || { \
+		echo '==> installing kcat, which the integration tests run'; \
+		as=; test "$$(id -u)" = 0 || as=sudo; \
+		$$as apt-get update -qq; \
+		$$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq kcat >/dev/null; \
+	}
 	@echo '==> go vet'
 	go vet ./...
-	@echo '==> go test (all packages)'
+	@echo '==> go test (all packages, a minute or two)'
 	go test ./...
 	@$(MAKE) --no-print-directory race
 	@if test -f integration/go.mod; then \
-		if ! command -v kcat >/dev/null; then \
-			echo '==> installing kcat, which the integration tests run'; \
-			as=; if test "$$(id -u)" != 0; then as=sudo; fi; \
-			$$as apt-get update -qq; DEBIAN_FRONTEND=noninteractive $$as apt-get install -y -qq kcat >/dev/null; \
-		fi; \
 		echo '==> integration: real clients against real processes'; \
 		cd integration; go vet ./...; go test ./...; \
 	fi
 
 race: ## the tests of packages with goroutines, under the race detector
-	@echo '==> go test -race'
+	@echo '==> go test -race (a few minutes)'
 	go test -race $(RACE)
+	go test -race ./partitionlog -crash.seeds=500
 
 lint: ## golangci-lint with .golangci.yml
 	@echo '==> lint (golangci-lint is built first where Go has not cached it)'
 	$(LINT) run ./...
 
+fmt: ## gofumpt, as lint wants it
+	$(LINT) fmt ./...
+
 sim: ## simulate groups with fresh seeds for a minute; SIM=10m for longer
-	go test ./coordinator -count=1 -run 'Sim' -v -args -sim.budget=$(SIM)
+	go test ./coordinator -count=1 -timeout 0 -run '^TestSim$$' -v -sim.budget=$(SIM)
 
 fuzz: ## every fuzz target for half a minute; FUZZ=10m for longer
 	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u | while read -r dir; do \
-		for target in $$(grep -ho --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' -r "$$dir" | cut -d' ' -f2 | sort -u); do \
+		for target in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go | cut -d' ' -f2 | sort -u); do \
 			echo "==> $$dir $$target"; \
 			go test "$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ); \
 		done; \
