@@ -9,9 +9,9 @@ import (
 // Append makes a payload durable as the next frame: one write, one fdatasync, no allocation once the buffer has its
 // size. An empty payload is a frame too.
 //
-// Errors: ErrTooLarge and ErrFull, after which all is as before; ErrFailed until Restart succeeded; ErrClosed. After
-// any other error nobody knows whether the frame is durable, and the journal has failed, except when no spare file
-// could be made: that is ErrNoSpare's cause, and Append may be tried again.
+// Errors: ErrTooLarge, ErrFull and ErrNoSpare, after which all is as before; ErrFailed until Restart has succeeded;
+// ErrClosed. After any other error, which is the disk's, nobody knows whether the frame is durable: the journal has
+// failed.
 func (j *Journal) Append(payload []byte) (lsn uint64, err error) {
 	a := &j.appender
 	if a.cause != nil {

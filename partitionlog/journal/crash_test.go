@@ -187,7 +187,7 @@ func TestCrashAtEveryOperation(t *testing.T) {
 		t.Fatal("the workload is too short to mean anything")
 	}
 	for n := 1; n <= total; n++ {
-		for i := range uint64(6) {
+		for i := range 2 * *scaleFlag {
 			m := run(n)
 			m.what += fmt.Sprintf(", crash %d", i)
 			m.d = m.d.Crash(i)
@@ -205,7 +205,7 @@ func TestCrashAtEveryOperation(t *testing.T) {
 // TestCrashDuringRecovery stops recovery at each of its operations.
 func TestCrashDuringRecovery(t *testing.T) {
 	s := seed(t)
-	for round := range uint64(60) {
+	for round := range 20 * *scaleFlag {
 		for n := 1; ; n++ {
 			d := vfs.NewCrash(s)
 			m := newModel(t, fmt.Sprintf("seed %d, round %d, halt %d", s, round, n), d, s, round)
@@ -271,7 +271,7 @@ func TestFaultAtEveryOperation(t *testing.T) {
 // TestRandomLives mixes everything: faults, restarts of journal and process, and power cuts.
 func TestRandomLives(t *testing.T) {
 	s := seed(t)
-	for round := range uint64(2000) {
+	for round := range 500 * *scaleFlag {
 		d := vfs.NewCrash(s)
 		m := newModel(t, fmt.Sprintf("-journal.seed=%d, round %d", s, round), d, s, round)
 		if round%8 == 0 {

@@ -45,7 +45,7 @@
 // # The caller's duties
 //
 //  1. Append, Restart and Close are called by one goroutine at a time; Release and Used by any.
-//  2. After an error of Append other than ErrFull and ErrTooLarge the caller drops what it built on unacknowledged
+//  2. After an error of Append other than ErrFull, ErrNoSpare and ErrTooLarge the caller drops what it built on unacknowledged
 //     frames and calls Restart. An unacknowledged frame may come back at the next Open, unless Restart succeeded.
 //  3. Release only what a durable checkpoint holds, and give Open that checkpoint's LSN.
 //  4. One process at a time uses the directory (the caller holds a lock).

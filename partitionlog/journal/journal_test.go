@@ -17,7 +17,10 @@ import (
 	"github.com/kohort/kohort/partitionlog/vfs"
 )
 
-var seedFlag = flag.Uint64("journal.seed", 0, "seed of random tests; 0 = fresh")
+var (
+	seedFlag  = flag.Uint64("journal.seed", 0, "seed of random tests; 0 = fresh")
+	scaleFlag = flag.Uint64("journal.scale", 1, "multiplies the number of crashes and random lives")
+)
 
 func seed(t testing.TB) uint64 {
 	s := *seedFlag
