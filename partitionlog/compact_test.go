@@ -161,7 +161,7 @@ func TestCompactionMergesSmallSegments(t *testing.T) {
 	if err := s.Checkpoint(); err != nil {
 		t.Fatal(err)
 	}
-	want := contents(t, p)[10:]
+	want := contents(t, p)[9:] // 19 is active, so 9 is still the newest sealed one of its key
 	s.mustMaintain(t, at)
 	if len(p.segments) != 2 || p.segments[0].generation != 1 || p.segments[0].base != 0 {
 		t.Errorf("%d segments, the first %s", len(p.segments), p.segments[0].path)
@@ -204,6 +204,35 @@ func TestProducersSurviveCompactionAndRestart(t *testing.T) {
 		s.Close()
 		s = mustOpen(t, c)
 		p = s.Topic("c").Partitions[0]
+	}
+}
+
+func TestCompactionOfWhatIsTrimmedMeanwhile(t *testing.T) {
+	s, at := memoryStore(t)
+	p := compactedTopic(t, s, nil)
+	for i, key := range []string{"a", "a", "b", "a", "c"} {
+		mustAppend(t, s, p, keyed(at.ms.Load(), key, fmt.Sprint(i)))
+	}
+	c := p.plan(at.ms.Load())
+	if err := c.readKeys(); err != nil {
+		t.Fatal(err)
+	}
+	groups := c.groups()
+	if _, err := s.DeleteRecords(p, 1); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := c.replace(groups[0]); done || err != nil {
+		t.Errorf("a trimmed segment was replaced: %v, %v", done, err)
+	}
+	if done, err := c.replace(groups[1]); !done || err != nil {
+		t.Errorf("the next one was not: %v, %v", done, err)
+	}
+	expect(t, p, "2:b=2", "3:a=3", "4:c=4")
+	if p.Size() != int64(3*len(keyed(at.ms.Load(), "a", "0"))) {
+		t.Errorf("%d bytes", p.Size())
+	}
+	if names, _ := s.config.FS.List(p.dir()); len(names) != 3 {
+		t.Errorf("files %q", names)
 	}
 }
 

@@ -24,7 +24,7 @@ type Config struct {
 	JournalBytes int64
 	// MinFreeBytes is the floor of free disk space below which appends are refused. 0: twice JournalBytes.
 	MinFreeBytes int64
-	// MaxOpenFiles bounds the open segment files that no checkpoint waits for. 0: 256.
+	// MaxOpenFiles bounds the open segment files; when half of it waits for a checkpoint, one begins. 0: 600.
 	MaxOpenFiles int
 	// MaintenanceInterval is the pause between two rounds of retention and compaction. 0: 15 s (the shorter
 	// of Kafka's log.cleaner.backoff.ms); negative: only RunMaintenance runs them.
@@ -45,7 +45,7 @@ type Config struct {
 const (
 	defaultJournalBytes        = 128 << 20
 	journalFiles               = 8
-	defaultMaxOpenFiles        = 256
+	defaultMaxOpenFiles        = 600 // under the usual limit of 1024, beside as many connections
 	defaultMaintenanceInterval = 15 * time.Second
 	// defaultProducerIDExpiration is Kafka's producer.id.expiration.ms.
 	defaultProducerIDExpiration = 24 * time.Hour

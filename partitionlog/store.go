@@ -92,8 +92,8 @@ func (s *Store) nowMs() int64 { return s.config.Now().UnixMilli() }
 // Errors: of the checkpoint and of closing the journal; nothing acknowledged is lost by them.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
+		s.queue.close() // first: what is in the queue when the loop ends is served
 		close(s.closing)
-		s.queue.close()
 		s.workers.Wait()
 		s.closeErr = s.shut()
 	})
