@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Config holds the limits and delays of a core. The comment of each field names the Kafka property it stands for.
+// Config holds the limits and delays of a core. NewMemberJoinTimeout, MaxGroupSize and RetentionCheckInterval cannot be 0,
+// which stands for Kafka's default; elsewhere 0 is a value like any other, so start from DefaultConfig. The comment of each field names the Kafka property it stands for.
 type Config struct {
 	// MinSessionTimeout and MaxSessionTimeout bound what a member may ask for, inclusively
 	// (group.min.session.timeout.ms, group.max.session.timeout.ms).
@@ -57,4 +58,19 @@ func DefaultConfig() Config {
 		OffsetsRetention:       7 * 24 * time.Hour,
 		RetentionCheckInterval: 10 * time.Minute,
 	}
+}
+
+// filled replaces the zeros that make no sense.
+func (c Config) filled() Config {
+	d := DefaultConfig()
+	if c.NewMemberJoinTimeout == 0 {
+		c.NewMemberJoinTimeout = d.NewMemberJoinTimeout
+	}
+	if c.MaxGroupSize == 0 {
+		c.MaxGroupSize = d.MaxGroupSize
+	}
+	if c.RetentionCheckInterval == 0 {
+		c.RetentionCheckInterval = d.RetentionCheckInterval
+	}
+	return c
 }

@@ -40,7 +40,7 @@ type Core struct {
 // The caller replays the log into it, calls Loaded once, and only then Step and Tick.
 func New(config Config, seed uint64) *Core {
 	c := &Core{
-		config: config,
+		config: config.filled(),
 		seed:   seed,
 		random: rand.New(rand.NewPCG(seed, 0x6b6f686f7274)),
 		groups: make(map[string]*group),
@@ -70,7 +70,7 @@ func (c *Core) Loaded(now time.Time) Effects {
 	}
 	for _, g := range c.order {
 		if len(g.members) > c.config.MaxGroupSize {
-			c.prepareRebalance(g, fmt.Sprintf("%d members are more than the limit of %d", len(g.members), c.config.MaxGroupSize))
+			c.prepareRebalance(g, cause{reason: fmt.Sprintf("%d members are more than the limit of %d", len(g.members), c.config.MaxGroupSize)})
 		}
 	}
 	c.arm(&c.expiry.timer, c.config.RetentionCheckInterval)

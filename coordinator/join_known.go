@@ -54,7 +54,7 @@ func (c *Core) joinKnown(r *Request, req *kmsg.JoinGroupRequest, g *group) {
 // rejoin takes over what the member now offers, parks its request and moves the group on.
 func (c *Core) rejoin(r *Request, req *kmsg.JoinGroupRequest, g *group, m *member, what string) {
 	c.update(r, req, g, m)
-	c.rebalanceOrCompleteJoin(g, m.id+" "+what+becauseOf(req.Reason))
+	c.rebalanceOrCompleteJoin(g, m.because(what+becauseOf(req.Reason)))
 }
 
 // update replaces a member's protocols and timeouts and parks its JoinGroup.

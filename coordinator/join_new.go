@@ -73,8 +73,8 @@ func (c *Core) addMember(r *Request, req *kmsg.JoinGroupRequest, g *group, id st
 	g.add(m, strings.Clone(req.ProtocolType))
 	c.park(g, m, r, req)
 	c.arm(&m.timer, c.config.NewMemberJoinTimeout)
-	c.noteMember(g, NoteMemberAdded, m.id, m.clientHost, "joined"+becauseOf(req.Reason))
-	c.rebalanceOrCompleteJoin(g, m.id+" joined")
+	c.noteMember(g, NoteMemberAdded, m.id, m.clientHost, "is a new member"+becauseOf(req.Reason))
+	c.rebalanceOrCompleteJoin(g, m.because("joined"))
 }
 
 // take copies what a JoinGroup says about the member.

@@ -33,13 +33,13 @@ func (c *Core) replaceStatic(r *Request, req *kmsg.JoinGroupRequest, g *group, m
 	switch g.state {
 	case Stable:
 		if g.selectProtocol() != g.protocol {
-			c.prepareRebalance(g, id+" changed the group's protocol by its return")
+			c.prepareRebalance(g, m.because("changed the group's protocol by its return"))
 			return
 		}
 		c.keepStable(g, m, req.Version, oldLeader)
 	case CompletingRebalance:
 		// The leader may be assigning to the old id right now, and the new one would get nothing.
-		c.prepareRebalance(g, id+" returned before the assignment was known")
+		c.prepareRebalance(g, m.because("returned before the assignment was known"))
 	case PreparingRebalance:
 		c.maybeCompleteJoin(g)
 	case Empty, Dead:

@@ -8,13 +8,19 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
+// cause is why a rebalance starts: what a member did, or, without one, what happened to the group.
+type cause struct{ member, clientHost, reason string }
+
+// because makes a cause of what a member did.
+func (m *member) because(reason string) cause { return cause{m.id, m.clientHost, reason} }
+
 // rebalanceOrCompleteJoin starts a rebalance if the group's state allows one; in a running join phase it looks
 // whether that may end now.
 //
 // Source: Kafka GroupMetadataManager.maybePrepareRebalanceOrCompleteJoin.
-func (c *Core) rebalanceOrCompleteJoin(g *group, reason string) {
+func (c *Core) rebalanceOrCompleteJoin(g *group, why cause) {
 	if g.state.mayBecome(PreparingRebalance) {
-		c.prepareRebalance(g, reason)
+		c.prepareRebalance(g, why)
 		return
 	}
 	c.maybeCompleteJoin(g)
@@ -24,7 +30,7 @@ func (c *Core) rebalanceOrCompleteJoin(g *group, reason string) {
 // gathers members; otherwise the phase ends when everybody has joined, or at the join deadline.
 //
 // Source: spec 2.5 "Starting a rebalance"; Kafka GroupMetadataManager.prepareRebalance.
-func (c *Core) prepareRebalance(g *group, reason string) {
+func (c *Core) prepareRebalance(g *group, why cause) {
 	if g.state == CompletingRebalance {
 		for _, m := range g.members {
 			m.assignment = nil
@@ -36,7 +42,7 @@ func (c *Core) prepareRebalance(g *group, reason string) {
 	}
 	c.endSyncPhase(g)
 	c.transition(g, PreparingRebalance)
-	c.note(g, NoteRebalanceStarted, reason)
+	c.noteMember(g, NoteRebalanceStarted, why.member, why.clientHost, why.reason)
 	if g.previous == Empty {
 		c.startInitialDelay(g)
 		return
@@ -118,7 +124,7 @@ func (c *Core) removeNotJoined(g *group) {
 	for _, m := range slices.Clone(g.members) {
 		if m.instanceID == nil && !m.join.waits {
 			c.remove(g, m)
-			c.noteMember(g, NoteMemberRemoved, m.id, m.clientHost, "did not join the rebalance in time")
+			c.noteMember(g, NoteMemberRemoved, m.id, m.clientHost, "was removed: it did not join in time")
 		}
 	}
 }

@@ -4,7 +4,8 @@ package coordinator
 // whole session timeout to be heard of. What the log does not hold (who had joined a later generation, who waits) is
 // gone, and the members find out with their next request.
 //
-// The log may have been written by others, so nothing in it is trusted: of two members with one id the first counts.
+// The log may have been written by others, so nothing in it is trusted: of two members with one id or instance
+// the first counts.
 //
 // Source: Kafka GroupMetadataManager.replay(GroupMetadataKey, GroupMetadataValue).
 func (c *Core) restore(g *group) {
@@ -33,7 +34,7 @@ func (c *Core) restore(g *group) {
 }
 
 func (c *Core) restoreMember(g *group, r *MemberRecord) {
-	if g.member(r.MemberID) != nil {
+	if g.member(r.MemberID) != nil || r.InstanceID != nil && g.byInstance[*r.InstanceID] != nil {
 		return
 	}
 	m := &member{

@@ -13,14 +13,14 @@ func (c *Core) sessionExpired(g *group, m *member) {
 	if !m.isNew && (m.join.waits || m.sync.waits) {
 		return
 	}
-	reason := "sent no heartbeat for " + seconds(int64(m.sessionTimeout))
+	removed, reason := "session is over", "sent no heartbeat for "+seconds(int64(m.sessionTimeout))
 	if m.isNew {
-		reason = "waited for its first join phase for too long"
+		removed, reason = "first join phase took too long", "waited for its first join phase for too long"
 	}
-	c.removeAnswered(g, m, reason)
+	c.removeAnswered(g, m, "was removed: its "+removed)
 	switch g.state {
 	case Stable, CompletingRebalance:
-		c.prepareRebalance(g, m.id+" "+reason)
+		c.prepareRebalance(g, m.because(reason))
 	case PreparingRebalance:
 		if g.allJoined() {
 			c.completeJoin(g)

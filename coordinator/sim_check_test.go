@@ -69,6 +69,12 @@ func (s *simChecks) rebuild(w *world) {
 	for group := range s.stable {
 		s.states[group] = Stable
 	}
+	// A generation that was lost with its turn was seen by nobody, and may be issued again to others.
+	for key := range s.owners {
+		if logged, ok := s.generation[key.group]; !ok || key.generation > logged {
+			delete(s.owners, key)
+		}
+	}
 }
 
 // record follows the log.

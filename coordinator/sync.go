@@ -134,10 +134,10 @@ func (c *Core) syncExpired(g *group) {
 		if m.awaitsSync {
 			c.remove(g, m)
 			removed++
-			c.noteMember(g, NoteMemberRemoved, m.id, m.clientHost, "did not ask for its assignment in time")
+			c.noteMember(g, NoteMemberRemoved, m.id, m.clientHost, "was removed: it did not ask for its assignment in time")
 		}
 	}
-	c.prepareRebalance(g, plural(removed, "member")+" did not sync")
+	c.prepareRebalance(g, cause{reason: plural(removed, "member") + " did not ask for an assignment in time"})
 }
 
 // answerSync answers a member's parked SyncGroup, if there is one.
