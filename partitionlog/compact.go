@@ -1,7 +1,9 @@
 package partitionlog
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 )
@@ -18,7 +20,11 @@ func (s *Store) compactAll(now time.Time) error {
 			continue
 		}
 		for _, p := range t.Partitions {
-			if err := s.compact(p, now.UnixMilli()); err != nil && first == nil {
+			err := s.compact(p, now.UnixMilli())
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // trimmed meanwhile, file and all
+			}
+			if err != nil && first == nil {
 				first = fmt.Errorf("compact %s: %w", p, err)
 			}
 		}
@@ -152,8 +158,12 @@ func (c *compaction) replace(group []pick) (done bool, err error) {
 	if err != nil || out == nil {
 		return err == nil, err
 	}
+	return c.install(group, out)
+}
+
+// install puts a new segment into the place of a group, unless the group was trimmed meanwhile.
+func (c *compaction) install(group []pick, out *segment) (done bool, err error) {
 	s, p := c.p.store, c.p
-	installed := false
 	err = s.run(func() error {
 		if p.check() != nil {
 			return nil
@@ -162,7 +172,7 @@ func (c *compaction) replace(group []pick) (done bool, err error) {
 		defer p.mu.Unlock()
 		i := slices.Index(p.segments, group[0].segment)
 		if i < 0 || i+len(group) > len(p.segments) || p.segments[i+len(group)-1] != group[len(group)-1].segment {
-			return nil // trimmed meanwhile
+			return nil
 		}
 		old := slices.Clone(p.segments[i : i+len(group)])
 		p.removeSegments(old)
@@ -173,11 +183,11 @@ func (c *compaction) replace(group []pick) (done bool, err error) {
 		}
 		p.segments = slices.Concat(p.segments[:i], replacement, p.segments[i+len(group):])
 		p.loop.stale = true
-		installed = true
+		done = true
 		return nil
 	})
-	if !installed || out.size == 0 {
+	if !done || out.size == 0 {
 		s.unlink([]removal{{p, out}}, nil)
 	}
-	return installed, err
+	return done, err
 }

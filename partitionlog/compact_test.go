@@ -1,7 +1,9 @@
 package partitionlog
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -218,11 +220,18 @@ func TestCompactionOfWhatIsTrimmedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	groups := c.groups()
+	out, err := c.rewrite(groups[0])
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := s.DeleteRecords(p, 1); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := c.replace(groups[0]); done || err != nil {
+	if done, err := c.install(groups[0], out); done || err != nil {
 		t.Errorf("a trimmed segment was replaced: %v, %v", done, err)
+	}
+	if done, err := c.replace(groups[0]); done || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a segment without a file was replaced: %v, %v", done, err)
 	}
 	if done, err := c.replace(groups[1]); !done || err != nil {
 		t.Errorf("the next one was not: %v, %v", done, err)
