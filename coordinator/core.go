@@ -167,11 +167,22 @@ func (c *Core) begin(now time.Time) {
 		panic(c.bug("", fmt.Sprintf("the clock went back by %s", time.Duration(c.now-ns))))
 	}
 	c.now = ns
-	clear(c.effects.Records)
-	clear(c.effects.Replies)
-	c.effects.Records = c.effects.Records[:0]
-	c.effects.Replies = c.effects.Replies[:0]
-	c.effects.Notes = c.effects.Notes[:0]
+	c.effects.Records = emptied(c.effects.Records)
+	c.effects.Replies = emptied(c.effects.Replies)
+	c.effects.Notes = emptied(c.effects.Notes)
+}
+
+// keptCapacity bounds what a slice of effects keeps for the next event: enough for any usual one, not for the deletion of
+// a million offsets.
+const keptCapacity = 4096
+
+// emptied makes a slice ready for reuse, without holding on to what it held.
+func emptied[T any](s []T) []T {
+	if cap(s) > keptCapacity {
+		return nil
+	}
+	clear(s)
+	return s[:0]
 }
 
 // end proves the invariants, if asked to, and hands the effects out.
