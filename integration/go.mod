@@ -3,6 +3,7 @@ module github.com/kohort/kohort/integration
 go 1.26.0
 
 require (
+	github.com/kohort/kohort v0.0.0-00010101000000-000000000000
 	github.com/twmb/franz-go v1.22.3
 	github.com/twmb/franz-go/pkg/kadm v1.20.0
 	github.com/twmb/franz-go/pkg/kmsg v1.15.1

@@ -126,6 +126,7 @@ func (c *crew) join(t testing.TB, name string, opts ...kgo.Opt) *member {
 // work polls and processes until the client is closed.
 func (m *member) work(ctx context.Context) {
 	defer close(m.done)
+	defer m.client.AllowRebalance() // the last poll blocked it, and closing waits for it
 	for {
 		fetches := m.client.PollRecords(ctx, 500)
 		if fetches.IsClientClosed() || ctx.Err() != nil {

@@ -1,0 +1,146 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// crashes is how often TestCrash kills the broker.
+const crashes = 55
+
+// TestCrash kills a durable broker with kill -9 in the middle of load, again and again, now and then while it starts.
+// After each restart it holds the broker against everything that clients were promised.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	rng := random(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	dir := t.TempDir()
+	args := []string{
+		"serve", "--data", dir, "--set", "advertised.listeners=PLAINTEXT://127.0.0.1:9092", "--set", "group.initial.rebalance.delay.ms=0",
+		"--set", "log.segment.bytes=1048576", "--set", "log.retention.check.interval.ms=100",
+	}
+	b := startBroker(t, args...)
+	direct := kadm.NewClient(newClient(t, "127.0.0.1:9092", kgo.Dialer(func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, b.addr)
+	})))
+	createTopic(t, direct, siegeTopic, siegePartitions)
+	createTopic(t, direct, rawTopic, 1)
+
+	l := &load{ledger: newLedger(), gate: newGate(), ctx: ctx}
+	defer l.gate.condemn()
+	l.gate.lift(b.addr)
+	l.start(t, rng)
+	settle(t, l)
+	inspector := newInspector(l.ledger)
+	var slowest time.Duration
+	for n := 1; n <= crashes && !t.Failed(); n++ {
+		<-time.After(time.Duration(20+rng.IntN(300)) * time.Millisecond)
+		l.gate.shut()
+		b.kill()
+		for range 2 {
+			if rng.IntN(4) == 0 { // a crash of the recovery itself
+				killWhileStarting(t, args, time.Duration(rng.IntN(40))*time.Millisecond)
+			}
+		}
+		began := time.Now()
+		b = startBroker(t, args...)
+		slowest = max(slowest, time.Since(began))
+		inspector.inspect(t, b.addr, n%10 == 0 || n == crashes)
+		l.gate.lift(b.addr)
+		if t.Failed() {
+			t.Logf("this was crash %d; the log of the life after it:\n%s", n, b.messages())
+		}
+	}
+	cancel()
+	l.wait.Wait()
+	l.close()
+	l.do(func() {
+		fmt.Printf("TestCrash: %d crashes, %d records, %d raw batches, %d commits to simple groups, %d topics, %d rebalances; slowest start %v\n",
+			crashes, len(l.records), len(l.raw), sum(l.commits), len(l.topics), l.counts["rebalances"], slowest)
+		for what, n := range map[string]int{"records": len(l.records), "raw batches": len(l.raw), "commits": int(sum(l.commits)), "topics": len(l.topics), "rebalances": l.counts["rebalances"]} {
+			if n < crashes/2 {
+				t.Errorf("only %d %s in %d crashes: the load did not run", n, what, crashes)
+			}
+		}
+	})
+	l.gate.shut()
+	b.stop(t)
+	b = startBroker(t, args...) // and after an end in good order
+	inspector.inspect(t, b.addr, true)
+	b.stop(t)
+}
+
+func sum(commits map[string]span) (total int64) {
+	for _, s := range commits {
+		total = max(total, s.acked)
+	}
+	return total
+}
+
+// settle waits until the steady group has its two members, for good.
+func settle(t *testing.T, l *load) {
+	t.Helper()
+	admin := kadm.NewClient(l.client(t))
+	eventually(t, func() error {
+		groups, err := admin.DescribeGroups(limited(t), "steady")
+		if err != nil {
+			return err
+		}
+		g := groups["steady"]
+		assigned := 0
+		for _, m := range g.Members {
+			if a, ok := m.Assigned.AsConsumer(); ok {
+				for _, topic := range a.Topics {
+					assigned += len(topic.Partitions)
+				}
+			}
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if g.State != "Stable" || len(g.Members) != 2 || assigned != siegePartitions || len(l.members) != 2 || len(l.next) != siegePartitions {
+			return fmt.Errorf("the steady group is %s with %d members and %d partitions", g.State, len(g.Members), assigned)
+		}
+		return nil
+	})
+	// Members tell their generation when they are assigned something; one more look at the heartbeat's truth.
+	client := newClient(t, "127.0.0.1:9092", l.opts()...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for generation := l.issued["steady"]; ; generation++ {
+		errs := make([]error, 0, 2)
+		for id := range l.members {
+			errs = append(errs, heartbeat(t, client, "steady", id, nil, generation))
+		}
+		if errors.Join(errs...) == nil {
+			l.counts["settled"] = int(generation)
+			return
+		}
+		if generation > l.issued["steady"]+5 {
+			t.Fatalf("no generation of the steady group is known to both members: %v", errs)
+		}
+	}
+}
+
+// killWhileStarting starts a broker and kills it a moment later.
+func killWhileStarting(t *testing.T, args []string, after time.Duration) {
+	t.Helper()
+	cmd := exec.Command(kohort, slices.Concat(args, []string{"--addr", "127.0.0.1:0", "--log-format", "json"})...)
+	cmd.Env = cleanEnv()
+	p := launch(t, cmd)
+	select {
+	case <-time.After(after):
+	case <-p.exited:
+		t.Errorf("the broker did not start: %s", p.stderr.text())
+	}
+	p.kill()
+}
