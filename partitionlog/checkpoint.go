@@ -13,7 +13,12 @@ type checkpointState struct {
 	running  bool
 	finished chan *snapshot // capacity 1: a background checkpoint has ended
 	retryAt  time.Time      // after one that went wrong
+	beganAt  time.Time      // the last one
 }
+
+// checkpointInterval is the age at which maintenance renews a checkpoint that lags behind.
+// Source: Kafka's log.flush.offset.checkpoint.interval.ms.
+const checkpointInterval = time.Minute
 
 // checkpointRetry is the pause after a checkpoint that went wrong.
 const checkpointRetry = time.Second
@@ -74,9 +79,15 @@ func (s *Store) considerCheckpoint() {
 	s.beginCheckpoint()
 }
 
+// checkpointDue says whether maintenance should begin one: files wait to be unlinked, or the table has become old.
+func (s *Store) checkpointDue(now time.Time) bool {
+	return len(s.removed)+len(s.garbage) > 0 ||
+		s.lsn > s.durableLSN.Load() && now.Sub(s.checkpoint.beganAt) >= checkpointInterval
+}
+
 // beginCheckpoint starts a checkpoint in the background unless one is running.
 func (s *Store) beginCheckpoint() {
-	if s.checkpoint.running || s.Err() != nil {
+	if s.journal == nil || s.checkpoint.running || s.Err() != nil {
 		return
 	}
 	snap := s.snapshot()
@@ -128,6 +139,7 @@ func (s *Store) snapshot() *snapshot {
 		removed: s.removed, garbage: s.garbage, began: time.Now(), failed: make(map[*Partition]bool),
 	}
 	s.removed, s.garbage = nil, nil
+	s.checkpoint.beganAt = s.config.Now()
 	for _, t := range snap.table.topics {
 		for _, p := range t.Partitions {
 			snap.noted = append(snap.noted, s.notePartition(snap, p))

@@ -12,15 +12,16 @@ import (
 // Source: Kafka's log.cleaner.dedupe.buffer.size is 128 MiB for all of its threads.
 const keyMapBytes = 64 << 20
 
-// compactAll compacts every partition whose policy and state ask for it, one after the other.
-func (s *Store) compactAll(now time.Time) error {
-	var first error
+// compactAll compacts every partition whose policy and state ask for it, one after the other. behind says that more
+// could be compacted after a checkpoint.
+func (s *Store) compactAll(now time.Time) (behind bool, first error) {
 	for _, t := range s.Topics() {
 		if !t.Config.Compact {
 			continue
 		}
 		for _, p := range t.Partitions {
-			err := s.compact(p, now.UnixMilli())
+			c, err := s.compact(p, now.UnixMilli())
+			behind = behind || c.behind
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // trimmed meanwhile, file and all
 			}
@@ -29,7 +30,7 @@ func (s *Store) compactAll(now time.Time) error {
 			}
 		}
 	}
-	return first
+	return behind, first
 }
 
 // compaction is one run over one partition.
@@ -49,6 +50,7 @@ type compaction struct {
 	upto     int64  // where the keys in latest end
 	latest   map[string]int64
 
+	behind  bool  // there are sealed segments that no table holds
 	dropped int64 // records
 	saved   int64 // bytes
 }
@@ -56,23 +58,20 @@ type compaction struct {
 // compact does one run if enough is dirty.
 //
 // Source: Kafka, LogCleanerManager.grabFilthiestCompactedLog and Cleaner.doClean.
-func (s *Store) compact(p *Partition, nowMs int64) error {
-	if p.check() != nil {
-		return nil
-	}
+func (s *Store) compact(p *Partition, nowMs int64) (*compaction, error) {
 	began := time.Now()
 	c := p.plan(nowMs)
-	if !c.worthwhile() {
-		return nil
+	if p.check() != nil || !c.worthwhile() {
+		return c, nil
 	}
 	if err := c.readKeys(); err != nil {
-		return err
+		return c, err
 	}
 	for _, group := range c.groups() {
 		// Oldest first, and no further than one that did not come to pass: a tombstone must not go before what it
 		// stands for.
 		if done, err := c.replace(group); err != nil || !done {
-			return err
+			return c, err
 		}
 	}
 	err := s.run(func() error {
@@ -82,8 +81,10 @@ func (s *Store) compact(p *Partition, nowMs int64) error {
 		p.loop.stale = true
 		return nil
 	})
-	s.config.Observe(Event{Kind: EventCompacted, Topic: p.topic, Partition: p.index, Took: time.Since(began), Bytes: c.saved, Count: c.dropped})
-	return err
+	if c.dropped > 0 {
+		s.config.Observe(Event{Kind: EventCompacted, Topic: p.topic, Partition: p.index, Took: time.Since(began), Bytes: c.saved, Count: c.dropped})
+	}
+	return c, err
 }
 
 // plan takes the sealed segments that are durable and old enough.
@@ -94,7 +95,10 @@ func (p *Partition) plan(nowMs int64) *compaction {
 	defer p.mu.RUnlock()
 	c.logStart, c.from = p.logStart.Load(), p.cleanedTo
 	for i, g := range p.segments {
-		if i == len(p.segments)-1 || p.store.journal != nil && g.sealedAt > durable {
+		if i == len(p.segments)-1 {
+			break
+		}
+		if c.behind = p.store.journal != nil && g.sealedAt > durable; c.behind {
 			break
 		}
 		if lag := c.config.MinCompactionLagMs; lag > 0 && g.maxTimestamp > nowMs-lag {

@@ -160,9 +160,7 @@ func TestCompactionMergesSmallSegments(t *testing.T) {
 	if len(p.segments) != 20 {
 		t.Errorf("%d segments: what no table holds was compacted", len(p.segments))
 	}
-	if err := s.Checkpoint(); err != nil {
-		t.Fatal(err)
-	}
+	// That round began the checkpoint that it missed.
 	want := contents(t, p)[9:] // 19 is active, so 9 is still the newest sealed one of its key
 	s.mustMaintain(t, at)
 	if len(p.segments) != 2 || p.segments[0].generation != 1 || p.segments[0].base != 0 {

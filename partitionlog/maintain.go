@@ -30,12 +30,13 @@ func (s *Store) RunMaintenance(now time.Time) error {
 	s.maintenance.Lock()
 	defer s.maintenance.Unlock()
 	err := s.retain(now)
-	if compactErr := s.compactAll(now); err == nil {
+	behind, compactErr := s.compactAll(now)
+	if err == nil {
 		err = compactErr
 	}
 	tidyErr := s.run(func() error {
 		s.expireProducers(now)
-		if len(s.removed)+len(s.garbage) > 0 {
+		if behind || s.checkpointDue(now) {
 			s.beginCheckpoint()
 		}
 		return nil
