@@ -39,6 +39,16 @@
 // bytes are rebuilt on the first read, from the batch headers. A stored index would be one more file per segment to
 // sync, to distrust after a crash and to swap in a compaction, to save a walk that costs milliseconds once.
 //
+// # Who touches what
+//
+//	goroutine         owns                                                  ends when
+//	loop (1)          loopState, the store's fields below the line, files   Close, after the queue is empty
+//	checkpoint (0-1)  one snapshot; syncs, writes the table, unlinks        its work is done
+//	maintenance (1)   the pace of retention and compaction                  Close
+//
+// A caller's goroutine validates, waits, and reads; what it shares with the loop is atomic or under Partition.mu,
+// which nobody holds across a system call.
+//
 // # Duties of the caller
 //
 //  1. An Append's Records belongs to the store from the call until its results are there.

@@ -77,10 +77,20 @@ func (s *Store) format() error {
 	if err := disk.SyncDir(dir); err != nil {
 		return err
 	}
-	if err := disk.SyncDir(path.Dir(dir)); err != nil {
+	if err := s.syncParent(); err != nil {
 		return err
 	}
 	return s.enlargeJournal(full)
+}
+
+// syncParent makes the data directory's own name durable. Where this process may not look at the parent, whoever
+// made the directory has to see to that.
+func (s *Store) syncParent() error {
+	err := s.config.FS.SyncDir(path.Dir(s.config.Dir))
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
 }
 
 // enlargeJournal goes on with files of the full size. The first one is small, since a file is written whole before

@@ -81,11 +81,8 @@ func (s *Store) openDir() (err error) {
 	}
 	var report journal.Report
 	if found {
-		// The killed process before this one may have renamed files without having synced their names.
-		for _, dir := range []string{path.Dir(s.config.Dir), s.config.Dir, path.Join(s.config.Dir, journalDir)} {
-			if err := s.config.FS.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
+		if err := s.syncNames(); err != nil {
+			return err
 		}
 		report, err = s.recover()
 	} else {
@@ -103,6 +100,20 @@ func (s *Store) openDir() (err error) {
 		s.config.Observe(Event{Kind: EventTornTail, Bytes: report.CutBytes})
 	}
 	s.config.Observe(Event{Kind: EventRecovered, Count: int64(report.Frames), Took: time.Since(began)})
+	return nil
+}
+
+// syncNames makes durable what is visible: the killed process before this one may have renamed files without having
+// synced their names, and from here on they are relied upon.
+func (s *Store) syncNames() error {
+	if err := s.syncParent(); err != nil {
+		return err
+	}
+	for _, dir := range []string{s.config.Dir, path.Join(s.config.Dir, journalDir)} {
+		if err := s.config.FS.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	return nil
 }
 
