@@ -240,7 +240,7 @@ func (l *load) steadyCommitted(req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetC
 func (l *load) restless(t *testing.T, ctx context.Context) *kgo.Client {
 	return l.client(
 		t, kgo.WithContext(ctx), kgo.ConsumerGroup("restless"), kgo.ConsumeTopics(siegeTopic), kgo.HeartbeatInterval(20*time.Millisecond),
-		kgo.SessionTimeout(6*time.Second), kgo.FetchMaxWait(20*time.Millisecond), kgo.AutoCommitInterval(commitInterval),
+		kgo.SessionTimeout(400*time.Millisecond), kgo.FetchMaxWait(20*time.Millisecond), kgo.AutoCommitInterval(commitInterval),
 		kgo.OnPartitionsAssigned(func(_ context.Context, client *kgo.Client, _ map[string][]int32) {
 			_, generation := client.GroupMetadata()
 			l.do(func() { l.issued["restless"] = max(l.issued["restless"], generation); l.counts["rebalances"]++ })

@@ -27,6 +27,7 @@ func TestCrash(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{
 		"serve", "--data", dir, "--set", "advertised.listeners=PLAINTEXT://127.0.0.1:9092", "--set", "group.initial.rebalance.delay.ms=0",
+		"--set", "group.min.session.timeout.ms=100",
 		"--set", "log.segment.bytes=1048576", "--set", "log.retention.check.interval.ms=100",
 	}
 	b := startBroker(t, args...)
@@ -44,7 +45,7 @@ func TestCrash(t *testing.T) {
 	inspector := newInspector(l.ledger)
 	var slowest time.Duration
 	for n := 1; n <= crashes && !t.Failed(); n++ {
-		<-time.After(time.Duration(20+rng.IntN(300)) * time.Millisecond)
+		<-time.After(time.Duration(20+rng.IntN(700)) * time.Millisecond)
 		l.gate.shut()
 		b.kill()
 		for range 2 {
@@ -61,9 +62,13 @@ func TestCrash(t *testing.T) {
 			t.Logf("this was crash %d; the log of the life after it:\n%s", n, b.messages())
 		}
 	}
+	l.do(func() { l.counts["settled"] = 0 }) // the members leave now
 	cancel()
 	l.wait.Wait()
 	l.close()
+	if t.Failed() {
+		return
+	}
 	l.do(func() {
 		fmt.Printf("TestCrash: %d crashes, %d records, %d raw batches, %d commits to simple groups, %d topics, %d rebalances; slowest start %v\n",
 			crashes, len(l.records), len(l.raw), sum(l.commits), len(l.topics), l.counts["rebalances"], slowest)
