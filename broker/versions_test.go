@@ -128,11 +128,11 @@ func testFetch(t *testing.T, b *brokertest.Broker, v int16) {
 		t.Errorf("a batch larger than the bound is not returned whole")
 	}
 	for _, offset := range []int64{-5, 4} {
-		if p := fetch(w, v, fetchRequest(topic, id, 0, offset)); p.ErrorCode != 1 || p.HighWatermark != -1 || len(p.RecordBatches) != 0 {
+		if p := fetch(w, v, fetchRequest(topic, id, 0, offset)); p.ErrorCode != 1 || p.HighWatermark != -1 || p.RecordBatches == nil || len(p.RecordBatches) != 0 {
 			t.Errorf("offset %d: got %+v", offset, p)
 		}
 	}
-	if p := fetch(w, v, fetchRequest(topic, id, 0, 3)); p.ErrorCode != 0 || len(p.RecordBatches) != 0 || p.HighWatermark != 3 {
+	if p := fetch(w, v, fetchRequest(topic, id, 0, 3)); p.ErrorCode != 0 || p.RecordBatches == nil || len(p.RecordBatches) != 0 || p.HighWatermark != 3 {
 		t.Errorf("at the end: got %+v", p)
 	}
 	unknown := int16(3)

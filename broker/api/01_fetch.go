@@ -108,6 +108,7 @@ func (f *fetch) read() bool {
 func (f *fetch) readPartition(topic *kmsg.FetchRequestTopic, in *kmsg.FetchRequestTopicPartition, out *kmsg.FetchResponseTopicPartition, room int, first bool) {
 	*out = kmsg.NewFetchResponseTopicPartition()
 	out.Partition, out.HighWatermark = in.Partition, -1
+	out.RecordBatches = []byte{} // empty, never null: librdkafka asks again and again after a null
 	if f.committed {
 		out.AbortedTransactions = []kmsg.FetchResponseTopicPartitionAbortedTransaction{}
 	}
@@ -130,7 +131,9 @@ func (f *fetch) readPartition(topic *kmsg.FetchRequestTopic, in *kmsg.FetchReque
 	// After the read: what it returned lies below this high watermark.
 	start, high := p.Offsets()
 	out.HighWatermark, out.LastStableOffset, out.LogStartOffset = high, high, start
-	out.RecordBatches = records
+	if records != nil {
+		out.RecordBatches = records
+	}
 }
 
 // refuse puts an error in place of data; a leader's epoch goes along, so that the client need not look it up.
