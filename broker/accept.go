@@ -35,7 +35,7 @@ func (b *Broker) admitConn(c *conn) {
 	full := len(b.conns) >= b.maxConnections()
 	if full || b.closing() {
 		b.mu.Unlock()
-		c.net.Close()
+		_ = c.net.Close() // it was never served
 		if full {
 			b.log.Warn().Str("peer", c.net.RemoteAddr().String()).Int("max.connections", b.maxConnections()).
 				Msg("connection refused: there are as many as the broker may have")

@@ -130,8 +130,7 @@ func (b *Broker) open(c Config) error {
 		return fmt.Errorf("listening on %s: %w", addr, err)
 	}
 	if err := b.openStore(c); err != nil {
-		b.listener.Close()
-		return err
+		return errors.Join(err, b.listener.Close())
 	}
 	b.groups = groups.New(groups.Config{
 		Store: b.store, Coordinator: b.settings.Coordinator(), Log: b.log, Now: b.clock.now, Seed: b.seed,

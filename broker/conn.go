@@ -47,7 +47,7 @@ func (b *Broker) newConn(c net.Conn) *conn {
 
 // serve handles requests until the connection ends, and says why in the log when a person should know.
 func (c *conn) serve(ctx context.Context) {
-	defer c.net.Close()
+	defer func() { _ = c.net.Close() }() // nothing can be done about an error
 	defer c.frames.Done()
 	for {
 		c.armRead()

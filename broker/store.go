@@ -47,6 +47,7 @@ func (b *Broker) observe(e partitionlog.Event) {
 		level = zerolog.DebugLevel
 	case partitionlog.EventFailed, partitionlog.EventOffline:
 		level = zerolog.ErrorLevel
+	default:
 	}
 	line := b.log.WithLevel(level)
 	if level < b.log.GetLevel() {

@@ -71,13 +71,19 @@ func testProduce(t *testing.T, b *brokertest.Broker, v int16) {
 	w, topic := dial(t, b), unique(t)
 	makeTopic(w, topic, 2)
 	for i, codec := range []partitionlog.Codec{partitionlog.None, partitionlog.Gzip, partitionlog.Snappy, partitionlog.LZ4, partitionlog.Zstd} {
+		if codec == partitionlog.Zstd && v < 7 {
+			if p := produce(w, v, topic, 1, batchOf(codec, 100, "a", "b")); p.ErrorCode != 76 {
+				t.Errorf("zstd before v7: got %+v", p)
+			}
+			continue
+		}
 		p := produce(w, v, topic, 1, batchOf(codec, 100, "a", "b"))
 		if p.ErrorCode != 0 || p.BaseOffset != int64(2*i) || p.LogAppendTime != -1 || (v >= 5 && p.LogStartOffset != 0) {
 			t.Errorf("%v: got %+v", codec, p)
 		}
 	}
-	got := fetch(w, 12, fetchRequest(topic, [16]byte{}, 1, 0))
-	if values := valuesOf(t, got.RecordBatches); strings.Join(values, "") != strings.Repeat("ab", 5) {
+	p := fetch(w, 12, fetchRequest(topic, [16]byte{}, 1, 0))
+	if values := valuesOf(t, p.RecordBatches); strings.Join(values, "") != strings.Repeat("ab", int(p.HighWatermark/2)) || p.HighWatermark < 8 {
 		t.Errorf("read back %v", values)
 	}
 	if p := produce(w, v, topic, 2, batchOf(partitionlog.None, 1, "x")); p.ErrorCode != 3 || p.BaseOffset != -1 {
@@ -90,6 +96,18 @@ func testProduce(t *testing.T, b *brokertest.Broker, v int16) {
 	bad[len(bad)-1] ^= 1
 	if p := produce(w, v, topic, 1, bad); p.ErrorCode != 2 {
 		t.Errorf("bad CRC: got %+v", p)
+	}
+	if p := produce(w, v, topic, 1, nil); p.ErrorCode != 87 {
+		t.Errorf("no records: got %+v", p)
+	}
+	two := append(batchOf(partitionlog.None, 1, "x"), batchOf(partitionlog.None, 1, "x")...)
+	if p := produce(w, v, topic, 1, two); p.ErrorCode != 87 {
+		t.Errorf("two batches: got %+v", p)
+	}
+	old := batchOf(partitionlog.None, 1, "x")
+	old[16] = 1
+	if p := produce(w, v, topic, 1, old); p.ErrorCode != 87 {
+		t.Errorf("magic 1: got %+v", p)
 	}
 	req := produceRequest(topic, 0, 7, batchOf(partitionlog.None, 1, "x"))
 	if p := ask[*kmsg.ProduceResponse](w, v, req).Topics[0].Partitions[0]; p.ErrorCode != 21 {

@@ -225,7 +225,8 @@ func TestExpiryIsBounded(t *testing.T) {
 		c.Replay(rec)
 	}
 	c.Loaded(testStart)
-	now, expired, ticks, kept := testStart, 0, 0, 0
+	var now time.Time
+	expired, ticks, kept := 0, 0, 0
 	deadline := testStart.Add(90 * time.Second)
 	for {
 		next, ok := c.NextDeadline()

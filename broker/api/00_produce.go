@@ -47,6 +47,11 @@ func (s *Server) produce(_ context.Context, c *Call) (kmsg.Response, error) {
 				p.ErrorCode = kerr.InvalidTopicException.Code
 			case err != nil:
 				p.ErrorCode = err.Code
+			case len(in.Partitions[j].Records) == 0:
+				p.ErrorCode = kerr.InvalidRecord.Code
+				p.ErrorMessage = kmsg.StringPtr("a produce request must have at least one record batch for each partition")
+			case req.Version < 7 && isZstd(in.Partitions[j].Records):
+				p.ErrorCode = kerr.UnsupportedCompressionType.Code
 			default:
 				p.ErrorCode = undecided
 				appends = append(appends, &partitionlog.Append{Partition: partition, Records: in.Partitions[j].Records})
@@ -75,6 +80,13 @@ func (s *Server) refuseProduce(req *kmsg.ProduceRequest, c *Call) *kerr.Error {
 		return kerr.TransactionalIDAuthorizationFailed
 	}
 	return nil
+}
+
+// isZstd reports whether records, which nobody has looked at yet, seem to be a batch compressed with zstd, of which
+// consumers of that time know nothing (KIP-110).
+func isZstd(records []byte) bool {
+	b, _, err := partitionlog.NextBatch(records)
+	return err == nil && b.Codec() == partitionlog.Zstd
 }
 
 // fillProduced puts the store's results where they belong, in the order of the request.

@@ -26,7 +26,7 @@ var storeErrors = []struct {
 	{partitionlog.ErrCorruptBatch, kerr.CorruptMessage},
 	{partitionlog.ErrInvalidRecord, kerr.InvalidRecord},
 	{partitionlog.ErrPolicyViolation, kerr.InvalidRecord},
-	{partitionlog.ErrUnsupportedMagic, kerr.UnsupportedForMessageFormat},
+	{partitionlog.ErrUnsupportedMagic, kerr.InvalidRecord},
 	{partitionlog.ErrMessageTooLarge, kerr.MessageTooLarge},
 	{partitionlog.ErrInvalidTimestamp, kerr.InvalidTimestamp},
 	{partitionlog.ErrUnsupportedCodec, kerr.UnsupportedCompressionType},

@@ -16,6 +16,7 @@ func (s *shard) log(n coordinator.Note) {
 		level = zerolog.DebugLevel
 	case coordinator.NoteCommitFenced:
 		level = zerolog.WarnLevel
+	default:
 	}
 	e := s.cfg.Log.WithLevel(level)
 	if level < s.cfg.Log.GetLevel() || !e.Enabled() {

@@ -307,7 +307,9 @@ func (s *shard) load() error {
 		return err
 	}
 	now := s.cfg.Now()
-	s.core.Loaded(now)
+	for _, n := range s.core.Loaded(now).Notes {
+		s.log(n)
+	}
 	if l.Records > 0 {
 		s.cfg.Log.Debug().Str("partition", s.describe()).Int("records", l.Records).Int("skipped", l.Skipped).
 			Int64("bytes", l.Bytes).Dur("took", now.Sub(began)).Msg("groups loaded")

@@ -102,7 +102,6 @@ type Journal struct {
 	retired     []logFile // released; to be recycled, oldest first
 	spares      []logFile // ready for use, lowest number first
 	nextSeq     uint64    // the next spare's
-	making      bool      // a spare is being made
 	spareErr    error     // why the last spare could not be made
 	incarnation uint64    // of the frames that are appended
 	newest      uint64    // the newest incarnation that was ever tried

@@ -86,7 +86,7 @@ func (osFS) Lock(name string) (io.Closer, error) {
 func readPid(f io.ReaderAt) int {
 	var b [20]byte
 	n, err := f.ReadAt(b[:], 0)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return 0
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(b[:n])))
