@@ -94,7 +94,7 @@ func TestKcatProducesWithEveryCodec(t *testing.T) {
 		if codec != "none" && size > 4000 {
 			t.Errorf("%s: 200 lines of 36 bytes take %d bytes", codec, size)
 		}
-		if got := kcat(t, "", "-C", "-b", b.addr, "-t", topic, "-e", "-q"); !slices.Equal(got, numbered("a rather repetitive line, number ", 200)) {
+		if got := kcat(t, "", "-C", "-b", b.addr, "-t", topic, "-e", "-q", "-X", "fetch.wait.max.ms=50"); !slices.Equal(got, numbered("a rather repetitive line, number ", 200)) {
 			t.Errorf("%s: kcat -C read %d lines back, or others", codec, len(got))
 		}
 	}
@@ -132,7 +132,7 @@ func TestKcatConsumesFromEveryOffset(t *testing.T) {
 		{[]string{"-o", "s@" + strconv.FormatInt(base+2000, 10), "-o", "e@" + strconv.FormatInt(base+5000, 10)}, []string{"2", "3", "4"}},
 		{[]string{"-o", "s@" + strconv.FormatInt(base+3_600_000*2, 10)}, nil},
 	} {
-		if got := kcat(t, "", append([]string{"-C", "-b", b.addr, "-t", "from", "-p", "0", "-e", "-q"}, c.args...)...); !slices.Equal(got, c.want) {
+		if got := kcat(t, "", append([]string{"-C", "-b", b.addr, "-t", "from", "-p", "0", "-e", "-q", "-X", "fetch.wait.max.ms=50"}, c.args...)...); !slices.Equal(got, c.want) {
 			t.Errorf("kcat -C %v: %q, want %q", c.args, got, c.want)
 		}
 	}
