@@ -116,6 +116,9 @@ func (s *Store) checkpointNow() error {
 		return nil
 	}
 	s.awaitCheckpoint()
+	if err := s.Err(); err != nil {
+		return err // that one left names behind that nobody may rely upon
+	}
 	snap := s.snapshot()
 	s.writeCheckpoint(snap)
 	s.endCheckpoint(snap)

@@ -208,6 +208,9 @@ func refusedByJournal(err error) bool {
 // frames are; the segments are synced and noted at once, so that the file that failed is not needed any more.
 func (s *Store) reincarnate(cause error) {
 	s.awaitCheckpoint()
+	if s.Err() != nil {
+		return
+	}
 	if err := s.journal.Restart(); err != nil {
 		s.fail(fmt.Errorf("begin a new incarnation after %w: %w", cause, err))
 		return
