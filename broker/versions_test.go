@@ -109,6 +109,12 @@ func testProduce(t *testing.T, b *brokertest.Broker, v int16) {
 	if p := produce(w, v, topic, 1, old); p.ErrorCode != 87 {
 		t.Errorf("magic 1: got %+v", p)
 	}
+	b2 := partitionlog.NewBuilder(partitionlog.None)
+	b2.Transactional, b2.ProducerID, b2.ProducerEpoch, b2.BaseSequence = true, 1, 0, 0
+	b2.Add(0, 1, nil, []byte("x"), nil)
+	if p := produce(w, v, topic, 1, b2.Bytes(0)); p.ErrorCode != 53 {
+		t.Errorf("a transaction's batch without a transactional id: got %+v", p)
+	}
 	req := produceRequest(topic, 0, 7, batchOf(partitionlog.None, 1, "x"))
 	if p := ask[*kmsg.ProduceResponse](w, v, req).Topics[0].Partitions[0]; p.ErrorCode != 21 {
 		t.Errorf("acks 7: got %+v", p)

@@ -42,4 +42,12 @@ func (s *Store) diskFullError() error {
 
 // DiskFull reports whether appends that are not urgent are refused at present. A coordinator asks before it acts, so
 // that it need not take back what the store would refuse.
-func (s *Store) DiskFull() bool { return s.diskFull.Load() }
+//
+// Asking makes the loop look again, since while all is refused it may have no other reason to.
+func (s *Store) DiskFull() bool {
+	if !s.diskFull.Load() {
+		return false
+	}
+	s.AppendAsync(func() {})
+	return true
+}

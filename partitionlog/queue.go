@@ -155,10 +155,11 @@ func (s *Store) admitOne(a *Append, now int64) error {
 	c := a.Partition.config.Load()
 	rules := BatchRules{
 		MaxBytes: int(c.MaxMessageBytes), Compacted: c.Compact, Timestamp: c.TimestampType,
-		Now: now, BeforeMax: c.TimestampBeforeMaxMs, AfterMax: c.TimestampAfterMaxMs,
+		Now: now, BeforeMax: c.TimestampBeforeMaxMs, AfterMax: c.TimestampAfterMaxMs, RefuseTransactional: true,
 	}
 	if a.Origin == OriginCoordinator {
-		rules.Coordinator = true
+		// Deviation: Kafka holds them to max.message.bytes too, and a group whose members' metadata outgrow it fails.
+		rules.Coordinator, rules.MaxBytes = true, 0
 		if err := checkFraming(a.Records, &rules); err != nil {
 			return err
 		}

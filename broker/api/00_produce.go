@@ -50,8 +50,8 @@ func (s *Server) produce(_ context.Context, c *Call) (kmsg.Response, error) {
 			case len(in.Partitions[j].Records) == 0:
 				p.ErrorCode = kerr.InvalidRecord.Code
 				p.ErrorMessage = kmsg.StringPtr("a produce request must have at least one record batch for each partition")
-			case req.Version < 7 && isZstd(in.Partitions[j].Records):
-				p.ErrorCode = kerr.UnsupportedCompressionType.Code
+			case unproducible(req.Version, in.Partitions[j].Records) != nil:
+				p.ErrorCode = unproducible(req.Version, in.Partitions[j].Records).Code
 			default:
 				p.ErrorCode = undecided
 				appends = append(appends, &partitionlog.Append{Partition: partition, Records: in.Partitions[j].Records})
@@ -82,11 +82,19 @@ func (s *Server) refuseProduce(req *kmsg.ProduceRequest, c *Call) *kerr.Error {
 	return nil
 }
 
-// isZstd reports whether records, which nobody has looked at yet, seem to be a batch compressed with zstd, of which
-// consumers of that time know nothing (KIP-110).
-func isZstd(records []byte) bool {
+// unproducible says what the request's own form forbids in a batch, of which nobody has looked at more yet: zstd in
+// versions whose clients know nothing of it (KIP-110), and records of a transaction without a transactional id.
+func unproducible(version int16, records []byte) *kerr.Error {
 	b, _, err := partitionlog.NextBatch(records)
-	return err == nil && b.Codec() == partitionlog.Zstd
+	switch {
+	case err != nil:
+		return nil // the store says what is wrong
+	case version < 7 && b.Codec() == partitionlog.Zstd:
+		return kerr.UnsupportedCompressionType
+	case b.IsTransactional():
+		return kerr.TransactionalIDAuthorizationFailed
+	}
+	return nil
 }
 
 // fillProduced puts the store's results where they belong, in the order of the request.
