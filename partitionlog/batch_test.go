@@ -221,8 +221,10 @@ func kmsgBatch(t *testing.T, codec Codec, records []Record) Batch {
 		}
 		raw = out
 	}
-	b := kmsg.RecordBatch{Magic: 2, Attributes: int16(codec), LastOffsetDelta: int32(len(records) - 1), FirstTimestamp: base,
-		MaxTimestamp: base, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1, NumRecords: int32(len(records)), Records: raw, PartitionLeaderEpoch: -1}
+	b := kmsg.RecordBatch{
+		Magic: 2, Attributes: int16(codec), LastOffsetDelta: int32(len(records) - 1), FirstTimestamp: base,
+		MaxTimestamp: base, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1, NumRecords: int32(len(records)), Records: raw, PartitionLeaderEpoch: -1,
+	}
 	b.Length = int32(len(b.AppendTo(nil)) - 12)
 	batch := Batch(b.AppendTo(nil))
 	batch.setCRC()

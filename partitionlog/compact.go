@@ -61,7 +61,7 @@ type compaction struct {
 func (s *Store) compact(p *Partition, nowMs int64) (*compaction, error) {
 	began := time.Now()
 	c := p.plan(nowMs)
-	if p.check() != nil || !c.worthwhile() {
+	if served := p.check() == nil; !served || !c.worthwhile() {
 		return c, nil
 	}
 	if err := c.readKeys(); err != nil {

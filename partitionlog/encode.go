@@ -17,7 +17,6 @@ func (e *encoder) id(v [16]byte)    { e.b = append(e.b, v[:]...) }
 func (e *encoder) bytes(v []byte)   { e.uint(uint64(len(v))); e.b = append(e.b, v...) }
 func (e *encoder) string(v string)  { e.uint(uint64(len(v))); e.b = append(e.b, v...) }
 func (e *encoder) bool(v bool)      { e.byte(map[bool]byte{true: 1}[v]) }
-func (e *encoder) fixed64(v uint64) { e.b = binary.BigEndian.AppendUint64(e.b, v) }
 
 // pairs writes a map in the order of its keys, so that equal maps have equal bytes.
 func (e *encoder) pairs(m map[string]string) {

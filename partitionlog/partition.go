@@ -54,7 +54,6 @@ type loopState struct {
 	stale      bool       // note has to be encoded anew
 	note       []byte     // the state as of the last snapshot, encoded
 	durable    note       // the state in the table on disk
-	cleanedTo  int64      // records below it were compacted together
 }
 
 // note is a partition's state in a table, with the LSN up to which it speaks.
