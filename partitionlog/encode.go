@@ -10,13 +10,13 @@ import (
 // encoder appends the store's own primitive forms: varints, length-prefixed bytes, raw ids.
 type encoder struct{ b []byte }
 
-func (e *encoder) uint(v uint64)    { e.b = binary.AppendUvarint(e.b, v) }
-func (e *encoder) int(v int64)      { e.b = binary.AppendVarint(e.b, v) }
-func (e *encoder) byte(v byte)      { e.b = append(e.b, v) }
-func (e *encoder) id(v [16]byte)    { e.b = append(e.b, v[:]...) }
-func (e *encoder) bytes(v []byte)   { e.uint(uint64(len(v))); e.b = append(e.b, v...) }
-func (e *encoder) string(v string)  { e.uint(uint64(len(v))); e.b = append(e.b, v...) }
-func (e *encoder) bool(v bool)      { e.byte(map[bool]byte{true: 1}[v]) }
+func (e *encoder) uint(v uint64)   { e.b = binary.AppendUvarint(e.b, v) }
+func (e *encoder) int(v int64)     { e.b = binary.AppendVarint(e.b, v) }
+func (e *encoder) byte(v byte)     { e.b = append(e.b, v) }
+func (e *encoder) id(v [16]byte)   { e.b = append(e.b, v[:]...) }
+func (e *encoder) bytes(v []byte)  { e.uint(uint64(len(v))); e.b = append(e.b, v...) }
+func (e *encoder) string(v string) { e.uint(uint64(len(v))); e.b = append(e.b, v...) }
+func (e *encoder) bool(v bool)     { e.byte(map[bool]byte{true: 1}[v]) }
 
 // pairs writes a map in the order of its keys, so that equal maps have equal bytes.
 func (e *encoder) pairs(m map[string]string) {
