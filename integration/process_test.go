@@ -72,7 +72,8 @@ func run(t testing.TB, env []string, args ...string) (code int, stdout, stderr s
 	cmd.Env = append(cleanEnv(), env...)
 	p := launch(t, cmd)
 	code = p.code(t, patience)
-	return code, p.stdout.text(), p.stderr.text()
+	out, _, _ := p.stdout.snapshot()
+	return code, strings.Join(out, "\n"), p.stderr.text()
 }
 
 // cleanEnv is the environment without settings of a broker.
