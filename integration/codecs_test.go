@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -85,7 +86,7 @@ func TestIdempotentRetryIsNotDoubled(t *testing.T) {
 	b := dev(t)
 	createTopic(t, newAdmin(t, b.addr), "once", 1)
 	wire := &cable{}
-	client := newClient(t, b.addr, kgo.Dialer(wire.dial), kgo.ProducerBatchMaxBytes(1024))
+	client := newClient(t, b.addr, kgo.Dialer(wire.dial), kgo.ProducerBatchMaxBytes(1024), kgo.MetadataMinAge(20*time.Millisecond))
 	const n = 3000
 	failed := make(chan error, n)
 	for i := range n {

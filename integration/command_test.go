@@ -137,7 +137,7 @@ func TestSettingsAndTheirOrigin(t *testing.T) {
 		"num.partitions":                   "4 --set",
 		"log.retention.ms":                 "2000 environment",
 		"message.max.bytes":                "2000000 " + file,
-		"group.initial.rebalance.delay.ms": "0 kohort dev",
+		"group.initial.rebalance.delay.ms": "0 dev profile",
 		"offsets.topic.num.partitions":     "50 default",
 	} {
 		if rows[name] != want {
