@@ -13,6 +13,7 @@ type lines struct {
 	partial string
 	all     []string
 	ended   bool
+	other   *lines        // shown as well when a wait fails
 	more    chan struct{} // closed and replaced whenever something changes
 }
 
@@ -53,6 +54,9 @@ func (l *lines) snapshot() (all []string, ended bool, more <-chan struct{}) {
 
 // text returns everything so far, or the end of it if it is long.
 func (l *lines) text() string {
+	if l == nil {
+		return ""
+	}
 	all, _, _ := l.snapshot()
 	if n := len(all); n > 60 {
 		all = all[n-60:]
@@ -79,12 +83,12 @@ func (l *lines) wait(t testing.TB, within time.Duration, from int, what string, 
 			}
 		}
 		if ended {
-			t.Fatalf("the process ended without %s:\n%s", what, l.text())
+			t.Fatalf("the process ended without %s:\n%s\n%s", what, l.text(), l.other.text())
 		}
 		select {
 		case <-more:
 		case <-deadline:
-			t.Fatalf("no %s within %v:\n%s", what, within, l.text())
+			t.Fatalf("no %s within %v:\n%s\n%s", what, within, l.text(), l.other.text())
 		}
 	}
 }

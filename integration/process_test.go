@@ -30,15 +30,15 @@ type process struct {
 func launch(t testing.TB, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{cmd: cmd, stdout: newLines(), stderr: newLines(), exited: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = p.stdout, p.stderr
+	p.stdout.other, cmd.Stdout, cmd.Stderr = p.stderr, p.stdout, p.stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
 		p.err = cmd.Wait()
-		close(p.exited)
-		p.stdout.end()
 		p.stderr.end()
+		p.stdout.end()
+		close(p.exited)
 	}()
 	t.Cleanup(func() { p.kill() })
 	return p
@@ -117,7 +117,7 @@ func startBroker(t testing.TB, args ...string) *process {
 	cmd := exec.Command(kohort, append(args, "--addr", "127.0.0.1:0", "--addr-file", addrFile, "--log-format", "json", "--log-level", "debug")...)
 	cmd.Env = cleanEnv()
 	p := launch(t, cmd)
-	line := p.stdout.wait(t, patience, 0, "banner with the address (log: "+p.stderr.text()+")", func(s string) bool {
+	line := p.stdout.wait(t, patience, 0, "banner with the address", func(s string) bool {
 		return strings.HasPrefix(s, "  Kafka ")
 	})
 	p.addr = strings.Fields(line)[1]
