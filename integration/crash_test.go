@@ -7,6 +7,7 @@ import (
 	"net"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ func TestCrash(t *testing.T) {
 	args := []string{
 		"serve", "--data", dir, "--set", "advertised.listeners=PLAINTEXT://127.0.0.1:9092", "--set", "group.initial.rebalance.delay.ms=0",
 		"--set", "group.min.session.timeout.ms=100",
-		"--set", "log.segment.bytes=1048576", "--set", "log.retention.check.interval.ms=100",
+		"--set", "offsets.topic.segment.bytes=16384", "--set", "log.segment.bytes=262144", "--set", "log.retention.check.interval.ms=100",
 	}
 	b := startBroker(t, args...)
 	direct := kadm.NewClient(newClient(t, "127.0.0.1:9092", kgo.Dialer(func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -44,10 +45,12 @@ func TestCrash(t *testing.T) {
 	settle(t, l)
 	inspector := newInspector(l.ledger)
 	var slowest time.Duration
+	compactions := 0
 	for n := 1; n <= crashes && !t.Failed(); n++ {
 		<-time.After(time.Duration(20+rng.IntN(700)) * time.Millisecond)
 		l.gate.shut()
 		b.kill()
+		compactions += strings.Count(strings.Join(b.stderr.whole(), "\n"), "compacted")
 		for range 2 {
 			if rng.IntN(4) == 0 { // a crash of the recovery itself
 				killWhileStarting(t, args, time.Duration(rng.IntN(40))*time.Millisecond)
@@ -70,9 +73,9 @@ func TestCrash(t *testing.T) {
 		return
 	}
 	l.do(func() {
-		fmt.Printf("TestCrash: %d crashes, %d records, %d raw batches, %d commits to simple groups, %d topics, %d rebalances; slowest start %v\n",
-			crashes, len(l.records), len(l.raw), sum(l.commits), len(l.topics), l.counts["rebalances"], slowest)
-		for what, n := range map[string]int{"records": len(l.records), "raw batches": len(l.raw), "commits": int(sum(l.commits)), "topics": len(l.topics), "rebalances": l.counts["rebalances"]} {
+		fmt.Printf("TestCrash: %d crashes, %d records, %d raw batches, %d commits of each committer, %d topics, %d rebalances, %d compactions; slowest start %v\n",
+			crashes, len(l.records), len(l.raw), latest(l.commits), len(l.topics), l.counts["rebalances"], compactions, slowest)
+		for what, n := range map[string]int{"records": len(l.records), "raw batches": len(l.raw), "commits": int(latest(l.commits)), "topics": len(l.topics), "rebalances": l.counts["rebalances"], "compactions": compactions} {
 			if n < crashes/2 {
 				t.Errorf("only %d %s in %d crashes: the load did not run", n, what, crashes)
 			}
@@ -85,11 +88,12 @@ func TestCrash(t *testing.T) {
 	b.stop(t)
 }
 
-func sum(commits map[string]span) (total int64) {
+// latest is the last acknowledged commit of the committer that came farthest.
+func latest(commits map[string]span) (at int64) {
 	for _, s := range commits {
-		total = max(total, s.acked)
+		at = max(at, s.acked)
 	}
-	return total
+	return at
 }
 
 // settle waits until the steady group has its two members, for good.

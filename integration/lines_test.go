@@ -64,6 +64,12 @@ func (l *lines) text() string {
 	return strings.Join(all, "\n")
 }
 
+// whole returns everything so far.
+func (l *lines) whole() []string {
+	all, _, _ := l.snapshot()
+	return all
+}
+
 // count returns how many lines there are; with from it tells new lines from old ones.
 func (l *lines) count() int {
 	all, _, _ := l.snapshot()
