@@ -102,9 +102,7 @@ func (i *inspector) read(t *testing.T, client *kgo.Client, topic string, id [16]
 			t.Fatalf("%s: a batch begins at %d, the one before ends at %d", key, b.FirstOffset, len(values))
 		}
 		old.at = b.FirstOffset
-		for _, v := range batchValues(t, b) {
-			values = append(values, v)
-		}
+		values = append(values, batchValues(t, b)...)
 	}
 	if int64(len(values)) != end {
 		t.Fatalf("%s: %d records, high watermark %d", key, len(values), end)

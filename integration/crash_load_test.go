@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -167,8 +168,8 @@ func (l *load) commit(client *kgo.Client, id int) {
 
 // isFinal tells whether the broker gave an answer that a crash does not explain.
 func isFinal(err error) bool {
-	code, ok := err.(*kerr.Error) //nolint:errorlint // the helpers return it bare
-	return ok && !code.Retriable
+	var code *kerr.Error
+	return errors.As(err, &code) && !code.Retriable
 }
 
 // join adds a member of the steady group, which must come through every crash without a rebalance, a gap or a double.
