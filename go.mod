@@ -16,4 +16,7 @@ require (
 	golang.org/x/sys v0.50.0
 )
 
-require github.com/mattn/go-colorable v0.1.14 // indirect
+require (
+	github.com/mattn/go-colorable v0.1.14 // indirect
+	github.com/twmb/franz-go/pkg/kadm v1.20.0 // indirect
+)
