@@ -95,7 +95,10 @@ func (l *load) close() {
 }
 
 func (l *load) opts() []kgo.Opt {
-	return []kgo.Opt{kgo.Dialer(l.gate.dial), kgo.MetadataMinAge(20 * time.Millisecond), kgo.RetryTimeout(time.Minute), kgo.RequestRetries(1000)}
+	return []kgo.Opt{
+		kgo.Dialer(l.gate.dial), kgo.MetadataMinAge(20 * time.Millisecond), kgo.RetryTimeout(time.Minute), kgo.RequestRetries(1000),
+		kgo.AlwaysRetryEOF(), // or kgo takes a broker that dies before its first answer for one that wants TLS or SASL
+	}
 }
 
 // start starts all of them.
