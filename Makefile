@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run build test race lint fmt sim fuzz bench
+.PHONY: help run test race lint fmt sim fuzz bench conformance
 
 # golangci-lint is run from its module, so that nothing but Go has to be installed. Its build is cached by Go: about
 # 90 s on two cores the first time, and nothing after that.
@@ -21,13 +21,10 @@ SIM  := 60s
 FUZZ := 30s
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## start a broker in memory on 127.0.0.1:9092
 	go run ./cmd/kohort dev
-
-build: ## build ./kohort
-	go build -o kohort ./cmd/kohort
 
 test: lint ## lint, vet, all tests, the race detector, and the clients in integration/
 	@command -v kcat >/dev/null || { \
@@ -71,3 +68,12 @@ fuzz: ## every fuzz target for half a minute; FUZZ=10m for longer
 
 bench: ## all benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
+
+conformance: ## compare with a live Apache Kafka (needs Maven and Java 17); RECORD=1 keeps its answers, ONLY=regexp
+	@for program in mvn java; do command -v $$program >/dev/null || { \
+		echo '==> installing Maven and a Java runtime'; \
+		as=; test "$$(id -u)" = 0 || as=sudo; \
+		$$as apt-get update -qq; \
+		$$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq maven openjdk-17-jre-headless >/dev/null; \
+	}; done
+	cd integration && go run ./conformance/compare -run '$(ONLY)' $(if $(RECORD),-record)
