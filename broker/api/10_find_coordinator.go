@@ -23,6 +23,7 @@ import (
 const (
 	keyTypeGroup       = 0
 	keyTypeTransaction = 1
+	keyTypeShare       = 2
 )
 
 // noTransactions is what a transactional client is told, where its api has room for a sentence.
@@ -67,8 +68,11 @@ func (s *Server) coordinatorOf(c *Call, req *kmsg.FindCoordinatorRequest, key st
 	one.Key, one.ErrorMessage = key, kmsg.StringPtr("")
 	if failed != nil {
 		one.NodeID, one.Port, one.ErrorCode = -1, -1, failed.Code
-		if req.CoordinatorType == keyTypeTransaction {
+		switch {
+		case req.CoordinatorType == keyTypeTransaction:
 			one.ErrorMessage = kmsg.StringPtr(noTransactions)
+		case req.CoordinatorType < 0 || req.CoordinatorType > keyTypeShare:
+			one.ErrorMessage = kmsg.StringPtr(failed.Description) // the whole request failed, not one key
 		}
 		return one
 	}
