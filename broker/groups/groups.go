@@ -57,7 +57,8 @@ func (g *Groups) Open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if t := g.cfg.Store.Topic(offsetslog.Topic); t != nil {
-		g.startShards(t)
+		shards := g.startShards(t)
+		g.shards.Store(&shards)
 	}
 }
 
@@ -74,6 +75,9 @@ func (g *Groups) EnsureOffsetsTopic() error {
 	if g.shards.Load() != nil {
 		return nil
 	}
+	if g.ctx.Err() != nil {
+		return kerr.CoordinatorNotAvailable
+	}
 	t, err := g.cfg.Store.CreateTopic(partitionlog.TopicSpec{
 		Name: offsetslog.Topic, Partitions: g.cfg.Partitions, Internal: true, Overrides: g.cfg.Overrides,
 	})
@@ -83,15 +87,16 @@ func (g *Groups) EnsureOffsetsTopic() error {
 	if err != nil {
 		return err
 	}
-	g.startShards(t)
-	return nil
+	// There is nothing to load, but it takes its moment, and a client that was told to try again would wait for much
+	// longer than that.
+	shards := g.startShards(t)
+	err = waitLoaded(g.ctx, shards)
+	g.shards.Store(&shards)
+	return err
 }
 
 // startShards needs mu.
-func (g *Groups) startShards(t *partitionlog.Topic) {
-	if g.ctx.Err() != nil {
-		return
-	}
+func (g *Groups) startShards(t *partitionlog.Topic) []*shard {
 	shards := make([]*shard, len(t.Partitions))
 	for i, p := range t.Partitions {
 		shards[i] = newShard(&g.cfg, p)
@@ -99,18 +104,21 @@ func (g *Groups) startShards(t *partitionlog.Topic) {
 	for _, s := range shards {
 		g.wait.Go(func() { s.run(g.ctx) })
 	}
-	g.shards.Store(&shards)
+	return shards
 }
 
 // WaitLoaded waits until every shard has replayed its partition.
 //
 // Errors: that of the context; what a replay ran into.
 func (g *Groups) WaitLoaded(ctx context.Context) error {
-	shards := g.shards.Load()
-	if shards == nil {
-		return nil
+	if shards := g.shards.Load(); shards != nil {
+		return waitLoaded(ctx, *shards)
 	}
-	for _, s := range *shards {
+	return nil
+}
+
+func waitLoaded(ctx context.Context, shards []*shard) error {
+	for _, s := range shards {
 		select {
 		case <-s.loaded:
 			s.mu.Lock()
