@@ -266,7 +266,7 @@ var rooms = []room{
 		dir: "cmd", ours: []string{"broker", "partitionlog", "offsetslog"},
 		others: []string{
 			"github.com/alecthomas/kong", "github.com/mattn/go-isatty", "github.com/rs/zerolog",
-			"github.com/twmb/franz-go",
+			"github.com/twmb/franz-go", "golang.org/x/sys",
 		},
 	},
 	{dir: "integration", ours: []string{"."}, others: []string{""}},

@@ -5,7 +5,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -14,58 +16,46 @@ import (
 type world struct {
 	args    []string
 	environ []string
+	stdin   io.Reader
 	stdout  io.Writer
 	stderr  io.Writer
+	// patience is how long something may take before a line says that it goes on; 0 for two seconds.
+	patience time.Duration
 	// signals holds at least two: the first stops the broker in good order, the second at once.
 	signals <-chan os.Signal
 }
 
 // commands is the command line.
 type commands struct {
-	Dev     devCommand     `cmd:"" help:"Start a broker in memory, for tests and for learning. All is lost on exit."`
-	Serve   serveCommand   `cmd:"" help:"Start a broker that keeps its data in a directory."`
-	Config  configCommand  `cmd:"" help:"Print every setting with its value and where that came from."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Dev        devCommand        `cmd:"" help:"Start a broker in memory, for tests and for learning. All is lost on exit."`
+	Serve      serveCommand      `cmd:"" help:"Start a broker that keeps its data in a directory."`
+	Config     configCommand     `cmd:"" help:"Print every setting with its value and where that came from."`
+	Groups     groupsCommand     `cmd:"" help:"See and change consumer groups."`
+	Lag        lagCommand        `cmd:"" help:"Show how far groups are behind, once or again and again."`
+	Topics     topicsCommand     `cmd:"" help:"See and change topics."`
+	Produce    produceCommand    `cmd:"" help:"Write records."`
+	Consume    consumeCommand    `cmd:"" help:"Read records, alone or in a group."`
+	Wait       waitCommand       `cmd:"" help:"Wait for a broker, or for a group to be stable, empty or without lag."`
+	Completion completionCommand `cmd:"" help:"Print what makes a shell complete kohort's arguments."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
-
-// intro opens the help.
-const intro = `kohort is a small broker that speaks Kafka's protocol. Start one with
-
-    kohort dev                  in memory, for tests and for learning
-    kohort serve --data DIR     durable
-
-and point any Kafka client at 127.0.0.1:9092.
-
-`
 
 func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
-	os.Exit(run(&world{args: os.Args[1:], environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr, signals: signals}))
+	os.Exit(run(&world{args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, signals: signals}))
 }
 
 // run does what the arguments say and returns the exit code: 0, 1 for an error, 2 for arguments that make no sense.
 func run(w *world) int {
 	exited := -1
-	parser, err := kong.New(&commands{},
-		kong.Name("kohort"),
-		kong.Writers(w.stdout, w.stderr),
-		kong.Exit(func(code int) { exited = code }),
-		kong.Bind(w),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Help(func(options kong.HelpOptions, ctx *kong.Context) error {
-			if ctx.Selected() == nil {
-				fmt.Fprint(w.stdout, intro)
-			}
-			return kong.DefaultHelpPrinter(options, ctx)
-		}),
-	)
-	if err != nil {
-		panic(err) // the tags of the commands are wrong
-	}
+	parser := newParser(w, func(code int) { exited = code })
 	args := w.args
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"}
+	case args[0] == "help":
+		args = append(slices.Clone(args[1:]), "--help")
 	}
 	ctx, err := parser.Parse(args)
 	if exited >= 0 {
@@ -80,4 +70,26 @@ func run(w *world) int {
 		return 1
 	}
 	return 0
+}
+
+// newParser returns the parser of the command line. It calls exit once it has printed help.
+func newParser(w *world, exit func(int)) *kong.Kong {
+	parser, err := kong.New(&commands{},
+		kong.Name("kohort"),
+		kong.Writers(w.stdout, w.stderr),
+		kong.Exit(exit),
+		kong.Bind(w),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Help(func(options kong.HelpOptions, ctx *kong.Context) error {
+			if ctx.Selected() == nil {
+				_, err := fmt.Fprint(w.stdout, overview)
+				return err
+			}
+			return kong.DefaultHelpPrinter(options, ctx)
+		}),
+	)
+	if err != nil {
+		panic(err) // the tags of the commands are wrong
+	}
+	return parser
 }

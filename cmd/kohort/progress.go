@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// defaultPatience is how long something may take before a line says that it is still going on.
+const defaultPatience = 2 * time.Second
+
+// during calls fn, and tells on standard error every two seconds that it is still at it.
+func (s *session) during(what string, fn func()) { s.w.during(what, fn) }
+
+// during calls fn, and tells on standard error every two seconds that it is still at it.
+func (w *world) during(what string, fn func()) {
+	patience := w.patience
+	if patience == 0 {
+		patience = defaultPatience
+	}
+	start := time.Now()
+	done, told := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		ticker := time.NewTicker(patience)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				fmt.Fprintf(w.stderr, "kohort: still %s (%v)\n", what, time.Since(start).Round(patience))
+			case <-done:
+				return
+			}
+		}
+	}()
+	fn()
+	close(done)
+	<-told
+}
