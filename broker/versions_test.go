@@ -42,6 +42,13 @@ var versionTests = map[string]func(t *testing.T, b *brokertest.Broker, v int16){
 	"ListPartitionReassignments": testListPartitionReassignments,
 	"OffsetDelete":               testOffsetDelete,
 	"DescribeCluster":            testDescribeCluster,
+	"DescribeAcls":               testDescribeACLs,
+	"AlterConfigs":               testAlterConfigs,
+	"DescribeLogDirs":            testDescribeLogDirs,
+	"ElectLeaders":               testElectLeaders,
+	"DescribeClientQuotas":       testDescribeClientQuotas,
+	"DescribeProducers":          testDescribeProducers,
+	"DescribeTopicPartitions":    testDescribeTopicPartitions,
 }
 
 func TestEveryRowAtEveryVersion(t *testing.T) {

@@ -57,18 +57,31 @@ func (s *Server) alter(asked *kmsg.IncrementalAlterConfigsRequestResource, valid
 	if bad := checkOperations(asked.Configs); bad != nil {
 		return bad
 	}
-	switch asked.ResourceType {
+	return s.alterResource(asked.ResourceType, asked.ResourceName, validateOnly, func(before map[string]string, list listDefault) (map[string]string, *refusal) {
+		return altered(before, asked.Configs, list)
+	})
+}
+
+// listDefault returns the default of a config, and whether it is a list, which APPEND and SUBTRACT need.
+type listDefault func(name string) (string, bool)
+
+// change returns the overrides of a resource as a request wants them.
+type change func(before map[string]string, list listDefault) (after map[string]string, bad *refusal)
+
+// alterResource changes the configs of one resource, in the way of either api.
+func (s *Server) alterResource(kind kmsg.ConfigResourceType, name string, validateOnly bool, to change) *refusal {
+	switch kind {
 	case kmsg.ConfigResourceTypeTopic:
-		return s.alterTopic(asked, validateOnly)
+		return s.alterTopic(name, validateOnly, to)
 	case kmsg.ConfigResourceTypeGroupConfig:
-		return s.alterGroup(asked, validateOnly)
+		return s.alterGroup(name, validateOnly, to)
 	case kmsg.ConfigResourceTypeBroker:
 		return refuse(kerr.InvalidRequest,
 			"Broker settings are read at start and cannot be changed on a running broker; restart it with --set name=value.")
 	case kmsg.ConfigResourceTypeBrokerLogger, kmsg.ConfigResourceTypeClientMetrics:
-		return refuse(kerr.InvalidRequest, "This broker keeps no configs for resource type %d.", asked.ResourceType)
+		return refuse(kerr.InvalidRequest, "This broker keeps no configs for resource type %d.", kind)
 	default:
-		return refuse(kerr.InvalidRequest, "Unknown resource type %d", asked.ResourceType)
+		return refuse(kerr.InvalidRequest, "Unknown resource type %d", kind)
 	}
 }
 
@@ -94,19 +107,19 @@ func checkOperations(ops []kmsg.IncrementalAlterConfigsRequestResourceConfig) *r
 	return nil
 }
 
-func (s *Server) alterTopic(asked *kmsg.IncrementalAlterConfigsRequestResource, validateOnly bool) *refusal {
-	if asked.ResourceName == "" {
+func (s *Server) alterTopic(name string, validateOnly bool, to change) *refusal {
+	if name == "" {
 		return refuse(kerr.InvalidRequest, "Default topic resources are not allowed.")
 	}
-	if bad := checkName(asked.ResourceName); bad != nil {
+	if bad := checkName(name); bad != nil {
 		return bad
 	}
-	t := s.topic(asked.ResourceName)
+	t := s.topic(name)
 	if t == nil {
-		return refuse(kerr.UnknownTopicOrPartition, "The topic '%s' does not exist.", asked.ResourceName)
+		return refuse(kerr.UnknownTopicOrPartition, "The topic '%s' does not exist.", name)
 	}
 	defaults := s.Settings.TopicDefaults()
-	overrides, bad := altered(t.Overrides, asked.Configs, func(name string) (string, bool) {
+	overrides, bad := to(t.Overrides, func(name string) (string, bool) {
 		value, _ := defaults.Value(name)
 		return value, name == "cleanup.policy"
 	})
@@ -126,12 +139,12 @@ func (s *Server) alterTopic(asked *kmsg.IncrementalAlterConfigsRequestResource, 
 	return nil
 }
 
-func (s *Server) alterGroup(asked *kmsg.IncrementalAlterConfigsRequestResource, validateOnly bool) *refusal {
-	if asked.ResourceName == "" {
+func (s *Server) alterGroup(name string, validateOnly bool, to change) *refusal {
+	if name == "" {
 		return refuse(kerr.InvalidRequest, "Default group resources are not allowed.")
 	}
-	before := s.Store.GroupConfigs(asked.ResourceName)
-	overrides, bad := altered(before, asked.Configs, func(string) (string, bool) { return "", false })
+	before := s.Store.GroupConfigs(name)
+	overrides, bad := to(before, func(string) (string, bool) { return "", false })
 	if bad != nil {
 		return bad
 	}
@@ -141,7 +154,7 @@ func (s *Server) alterGroup(asked *kmsg.IncrementalAlterConfigsRequestResource, 
 	if validateOnly || maps.Equal(overrides, before) {
 		return nil
 	}
-	group := strings.Clone(asked.ResourceName)
+	group := strings.Clone(name)
 	if err := s.Store.AlterGroupConfig(group, overrides); err != nil {
 		return refusalOf(err)
 	}
@@ -149,11 +162,8 @@ func (s *Server) alterGroup(asked *kmsg.IncrementalAlterConfigsRequestResource, 
 	return nil
 }
 
-// altered returns the overrides after the operations. The function list returns the default of a config, and whether it
-// is a list, which APPEND and SUBTRACT need.
-func altered(before map[string]string, ops []kmsg.IncrementalAlterConfigsRequestResourceConfig,
-	list func(name string) (string, bool),
-) (map[string]string, *refusal) {
+// altered returns the overrides after the operations.
+func altered(before map[string]string, ops []kmsg.IncrementalAlterConfigsRequestResourceConfig, list listDefault) (map[string]string, *refusal) {
 	after := maps.Clone(before)
 	if after == nil {
 		after = map[string]string{}

@@ -23,7 +23,7 @@ type Row struct {
 // by key.
 //
 // Not in it, and so not advertised: transactions (24 to 28), the consumer protocol of KIP-848 (68, 69), share groups,
-// authentication and ACLs. Clients that need one of them fail with a sentence that names it, or fall back.
+// authentication and changes of ACLs. Clients that need one of them fail with a sentence that names it, or fall back.
 func Table() []Row {
 	return []Row{
 		{0, "Produce", 3, 11, 0, (*Server).produce},
@@ -45,13 +45,20 @@ func Table() []Row {
 		{21, "DeleteRecords", 0, 2, 0, (*Server).deleteRecords},
 		{22, "InitProducerId", 0, 5, 0, (*Server).initProducerID},
 		{23, "OffsetForLeaderEpoch", 0, 4, 0, (*Server).offsetForLeaderEpoch},
+		{29, "DescribeAcls", 0, 3, 0, (*Server).describeACLs},
 		{32, "DescribeConfigs", 0, 4, 0, (*Server).describeConfigs},
+		{33, "AlterConfigs", 0, 2, 0, (*Server).alterConfigs},
+		{35, "DescribeLogDirs", 0, 5, 0, (*Server).describeLogDirs},
 		{37, "CreatePartitions", 0, 3, 0, (*Server).createPartitions},
 		{42, "DeleteGroups", 0, 3, 0, (*Server).deleteGroups},
+		{43, "ElectLeaders", 0, 2, 0, (*Server).electLeaders},
 		{44, "IncrementalAlterConfigs", 0, 1, 0, (*Server).incrementalAlterConfigs},
 		{46, "ListPartitionReassignments", 0, 0, 0, (*Server).listPartitionReassignments},
 		{47, "OffsetDelete", 0, 0, 0, (*Server).offsetDelete},
+		{48, "DescribeClientQuotas", 0, 1, 0, (*Server).describeClientQuotas},
 		{60, "DescribeCluster", 0, 2, 0, (*Server).describeCluster},
+		{61, "DescribeProducers", 0, 0, 0, (*Server).describeProducers},
+		{75, "DescribeTopicPartitions", 0, 0, 0, (*Server).describeTopicPartitions},
 	}
 }
 
