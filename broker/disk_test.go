@@ -38,6 +38,8 @@ func onDisk(t testing.TB, disk vfs.FS, edit ...func(*broker.Config)) *brokertest
 	}}
 }
 
+const powerCuts = 8
+
 // A power cut at a moment of nobody's choice: every acknowledged commit and record is there after it, at least as far as
 // acknowledged, members go on without a rebalance, and a generation never goes back.
 func TestPowerLoss(t *testing.T) {
@@ -47,7 +49,7 @@ func TestPowerLoss(t *testing.T) {
 	disk := vfs.NewCrash(seed)
 	var commits, records atomic.Int64
 	member, generation := "", int32(0)
-	for round := range 12 {
+	for round := range powerCuts {
 		b := onDisk(t, disk)
 		w := dial(t, b)
 		if round == 0 {
@@ -61,7 +63,7 @@ func TestPowerLoss(t *testing.T) {
 			}
 			p := fetch(w, 12, fetchRequest("t", [16]byte{}, 0, 0))
 			if p.HighWatermark < records.Load() {
-				t.Fatalf("round %d: %d records, acknowledged %d", round, p.HighWatermark, records.Load())
+				t.Fatalf("round %d: %d records (error %d), acknowledged %d", round, p.HighWatermark, p.ErrorCode, records.Load())
 			}
 			records.Store(p.HighWatermark)
 			beat := kmsg.NewPtrHeartbeatRequest()
@@ -70,8 +72,8 @@ func TestPowerLoss(t *testing.T) {
 				t.Fatalf("round %d: the member's heartbeat got error %d", round, resp.ErrorCode)
 			}
 		}
-		done := make(chan struct{})
-		stop := make(chan struct{})
+		done, stop := make(chan struct{}), make(chan struct{})
+		moved := make(chan struct{}, 1)
 		go func() {
 			defer close(done)
 			for n := commits.Load() + 1; ; n++ {
@@ -84,7 +86,11 @@ func TestPowerLoss(t *testing.T) {
 					return
 				}
 				commits.Store(n)
-				if code, err := try(w, produceRequest("t", 0, -1, batchOf(partitionlog.None, n, "v")), 9); err != nil || code != 0 {
+				select {
+				case moved <- struct{}{}:
+				default:
+				}
+				if code, err := try(w, produceRequest("t", 0, -1, batchOf(partitionlog.None, time.Now().UnixMilli(), "v")), 9); err != nil || code != 0 {
 					return
 				}
 				records.Add(1)
@@ -93,9 +99,9 @@ func TestPowerLoss(t *testing.T) {
 		target := commits.Load() + int64(rng.IntN(60))
 		for commits.Load() < target {
 			select {
+			case <-moved:
 			case <-done:
 				t.Fatalf("round %d: the load ended early", round)
-			default:
 			}
 		}
 		after := disk.Crash(rng.Uint64())
@@ -104,7 +110,7 @@ func TestPowerLoss(t *testing.T) {
 		_ = b.Close() // the machine is dead; what it says does not matter
 		disk = after
 	}
-	t.Logf("%d commits and %d records through 12 power cuts", commits.Load(), records.Load())
+	t.Logf("%d commits and %d records through %d power cuts", commits.Load(), records.Load(), powerCuts)
 }
 
 // try sends a request whose answer may not come.
@@ -141,16 +147,21 @@ func TestFailedSync(t *testing.T) {
 	if code := commit(w, 9, commitRequest("g", "t", [16]byte{}, 0, 1)); code != 0 {
 		t.Fatalf("commit: error %d", code)
 	}
-	once := func(path string) {
-		var fired atomic.Bool
+	// The sync behind the next frame fails, not that of a spare file, which is written in large pieces.
+	failNextFrame := func() {
+		frame := ""
 		disk.Inject(func(op vfs.Op) vfs.Fault {
-			if op.Kind == "sync" && strings.Contains(op.Path, path) && fired.CompareAndSwap(false, true) {
+			switch {
+			case op.Kind == "write" && strings.Contains(op.Path, "journal") && op.Len < 64<<10 && frame == "":
+				frame = op.Path
+			case op.Kind == "sync" && op.Path == frame && frame != "done":
+				frame = "done"
 				return vfs.Fault{Err: errors.New("no"), Drop: true}
 			}
 			return vfs.Fault{}
 		})
 	}
-	once("journal")
+	failNextFrame()
 	if code := commit(w, 9, commitRequest("g", "t", [16]byte{}, 0, 2)); code != 16 {
 		t.Errorf("commit of which the sync failed: error %d, want NOT_COORDINATOR", code)
 	}
@@ -163,7 +174,7 @@ func TestFailedSync(t *testing.T) {
 	if got := committed(w, "g", "t", 0); got != 3 {
 		t.Errorf("offset %d, want 3", got)
 	}
-	once("journal")
+	failNextFrame()
 	if p := produce(w, 9, "t", 0, batchOf(partitionlog.None, 1, "x")); p.ErrorCode != 56 {
 		t.Errorf("produce of which the sync failed: error %d, want KAFKA_STORAGE_ERROR", p.ErrorCode)
 	}

@@ -186,7 +186,7 @@ func testFetch(t *testing.T, b *brokertest.Broker, v int16) {
 		for _, c := range []struct {
 			id, epoch int32
 			want      int16
-		}{{0, 0, 0}, {7, -1, 0}, {7, 0, 0}, {7, 1, 70}, {0, 1, 71}} {
+		}{{0, 0, 0}, {7, -1, 0}, {7, 0, 0}, {7, 1, 70}, {0, 1, 70}} {
 			req := fetchRequest(topic, id, 0, 0)
 			req.SessionID, req.SessionEpoch = c.id, c.epoch
 			if resp := ask[*kmsg.FetchResponse](w, v, req); resp.ErrorCode != c.want || resp.SessionID != 0 {
@@ -795,7 +795,8 @@ func testOffsetDelete(t *testing.T, b *brokertest.Broker, v int16) {
 	req.Group = group
 	req.Topics = []kmsg.OffsetDeleteRequestTopic{{Topic: group, Partitions: []kmsg.OffsetDeleteRequestTopicPartition{{Partition: 0}, {Partition: 5}}}}
 	got := ask[*kmsg.OffsetDeleteResponse](w, v, req)
-	if got.ErrorCode != 0 || got.Topics[0].Partitions[0].ErrorCode != 0 || got.Topics[0].Partitions[1].ErrorCode != 3 {
+	// What does not exist comes first, as in Kafka's answer.
+	if got.ErrorCode != 0 || got.Topics[0].Partitions[0].ErrorCode != 3 || got.Topics[0].Partitions[1].ErrorCode != 0 {
 		t.Errorf("got %+v", got)
 	}
 	if offset := committed(w, group, group, 0); offset != -1 {

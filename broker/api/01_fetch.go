@@ -26,8 +26,8 @@ import (
 //   - v17: directory ids (KIP-853)
 //   - v18: the follower's high watermark (KIP-1166)
 //
-// No session is kept: the answer's session id is always 0, and every client then sends full requests. A request with a
-// session of ours, which none can have, is answered FETCH_SESSION_ID_NOT_FOUND.
+// Deviation: no session is kept, as in a Kafka whose cache is full: the answer's session id is always 0, and every client
+// then sends full requests. A request with a session, which none can have, is answered FETCH_SESSION_ID_NOT_FOUND.
 
 // fetch is one Fetch on its way: what is asked, and what has been read so far.
 type fetch struct {
@@ -56,13 +56,10 @@ func (s *Server) fetch(ctx context.Context, c *Call) (kmsg.Response, error) {
 
 // checkSession refuses what refers to a session, since there are none.
 //
-// Source: FetchManager.newContext.
+// Source: FetchManager.newContext; also a session epoch without a session is answered so.
 func checkSession(req *kmsg.FetchRequest) *kerr.Error {
-	switch {
-	case req.Version < 7 || req.SessionEpoch == -1 || req.SessionEpoch == 0:
+	if req.Version < 7 || req.SessionEpoch == -1 || req.SessionEpoch == 0 {
 		return nil
-	case req.SessionID == 0:
-		return kerr.InvalidFetchSessionEpoch
 	}
 	return kerr.FetchSessionIDNotFound
 }
@@ -113,10 +110,13 @@ func (f *fetch) readPartition(topic *kmsg.FetchRequestTopic, in *kmsg.FetchReque
 		out.AbortedTransactions = []kmsg.FetchResponseTopicPartitionAbortedTransaction{}
 	}
 	p, code := f.partition(topic, in.Partition)
-	if code == nil {
-		code = f.s.Topics.CheckEpoch(in.CurrentLeaderEpoch)
-	}
 	if code != nil {
+		// As Kafka answers what it does not look for in a log.
+		out.AbortedTransactions = []kmsg.FetchResponseTopicPartitionAbortedTransaction{}
+		f.refuse(out, code)
+		return
+	}
+	if code = f.s.Topics.CheckEpoch(in.CurrentLeaderEpoch); code != nil {
 		f.refuse(out, code)
 		return
 	}

@@ -50,6 +50,7 @@ func (s *Server) listOffsets(_ context.Context, c *Call) (kmsg.Response, error) 
 		topic     string
 		partition int32
 	}
+	const answered = -1 // a partition that is named twice is refused once
 	count := map[place]int{}
 	for _, t := range req.Topics {
 		for _, p := range t.Partitions {
@@ -62,9 +63,13 @@ func (s *Server) listOffsets(_ context.Context, c *Call) (kmsg.Response, error) 
 		for i := range t.Partitions {
 			p := kmsg.NewListOffsetsResponseTopicPartition()
 			p.Partition, p.Offset, p.Timestamp, p.LeaderEpoch = t.Partitions[i].Partition, -1, -1, -1
-			if count[place{t.Topic, p.Partition}] > 1 {
+			switch here := (place{t.Topic, p.Partition}); {
+			case count[here] == answered:
+				continue
+			case count[here] > 1:
 				p.ErrorCode = kerr.InvalidRequest.Code
-			} else {
+				count[here] = answered
+			default:
 				s.listOffset(req.Version, t.Topic, &t.Partitions[i], &p)
 			}
 			out.Partitions = append(out.Partitions, p)

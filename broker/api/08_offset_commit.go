@@ -32,11 +32,15 @@ func (s *Server) offsetCommit(_ context.Context, c *Call) (kmsg.Response, error)
 	resp.Topics = make([]kmsg.OffsetCommitResponseTopic, len(req.Topics))
 	known := *req
 	known.Topics = make([]kmsg.OffsetCommitRequestTopic, 0, len(req.Topics))
+	refused := make([]bool, len(req.Topics))
 	for i := range req.Topics {
-		if left, any := s.committable(req.Version, &req.Topics[i], &resp.Topics[i]); any {
+		left, any := s.committable(req.Version, &req.Topics[i], &resp.Topics[i])
+		if any {
 			known.Topics = append(known.Topics, left)
 		}
+		refused[i] = len(left.Partitions) < len(req.Topics[i].Partitions) || !any
 	}
+	defer func() { resp.Topics = refusedFirst(resp.Topics, func(i int) bool { return refused[i] }) }()
 	if len(known.Topics) == 0 && len(req.Topics) > 0 {
 		return resp, nil
 	}
@@ -105,5 +109,7 @@ func (s *Server) committable(version int16, in *kmsg.OffsetCommitRequestTopic, o
 			left.Partitions = append(left.Partitions, in.Partitions[j])
 		}
 	}
+	unordered := out.Partitions
+	out.Partitions = refusedFirst(unordered, func(j int) bool { return unordered[j].ErrorCode != undecided })
 	return left, true
 }

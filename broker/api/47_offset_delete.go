@@ -17,7 +17,8 @@ func (s *Server) offsetDelete(_ context.Context, c *Call) (kmsg.Response, error)
 	resp := req.ResponseKind().(*kmsg.OffsetDeleteResponse)
 	known := *req
 	known.Topics = nil
-	for _, t := range req.Topics {
+	refused := make([]bool, len(req.Topics))
+	for i, t := range req.Topics {
 		out := kmsg.NewOffsetDeleteResponseTopic()
 		out.Topic = t.Topic
 		left := kmsg.NewOffsetDeleteRequestTopic()
@@ -33,6 +34,9 @@ func (s *Server) offsetDelete(_ context.Context, c *Call) (kmsg.Response, error)
 			}
 			out.Partitions = append(out.Partitions, answer)
 		}
+		unordered := out.Partitions
+		out.Partitions = refusedFirst(unordered, func(j int) bool { return unordered[j].ErrorCode != undecided })
+		refused[i] = len(left.Partitions) < len(t.Partitions)
 		resp.Topics = append(resp.Topics, out)
 		if len(left.Partitions) > 0 {
 			known.Topics = append(known.Topics, left)
@@ -49,6 +53,7 @@ func (s *Server) offsetDelete(_ context.Context, c *Call) (kmsg.Response, error)
 		return resp, nil
 	}
 	mergeDeleted(resp, answer)
+	resp.Topics = refusedFirst(resp.Topics, func(i int) bool { return refused[i] })
 	return resp, nil
 }
 
