@@ -140,10 +140,18 @@ func textOf(v Value, vars lookup) (string, error) {
 	}
 }
 
-// expandNames replaces a string that is a $name, and leaves any other alone.
+// expandNames replaces a string that is a $name, or a number's $name+1 or $name-1, and leaves any other alone.
 func expandNames(text string, vars lookup) (string, error) {
 	if !strings.HasPrefix(text, "$") {
 		return text, nil
+	}
+	for suffix, add := range map[string]int{"+1": 1, "-1": -1} {
+		if name, ok := strings.CutSuffix(text, suffix); ok {
+			value, known := vars(name)
+			if n, err := strconv.Atoi(value); known && err == nil {
+				return strconv.Itoa(n + add), nil
+			}
+		}
 	}
 	value, ok := vars(text)
 	if !ok {

@@ -21,6 +21,7 @@
 //	  = ErrorCode 79                            what the answer has to say there, as the transcript writes it
 //	  -> A = MemberID                           keeps a field as $A
 //	  ! Path value -- Deviation: reason         what Kohort says there instead
+//	  ? Path value -- Deviation: reason         what it may say there instead
 //	A parks: JoinGroup v9 MemberID: $A          sends, and no answer must come
 //	A still parked                              none has come until now
 //	A answers                                   it comes now
@@ -31,10 +32,10 @@
 //	restart                                     the broker is stopped and started
 //	do stable A                                 a macro of fixture.txt
 //
-// An indented line that begins with none of = ! -> continues the request. Field names are kmsg's; fields that are not
+// An indented line that begins with none of = ! ? -> continues the request. Field names are kmsg's; fields that are not
 // named have the value of the `default` line in fixture.txt, or else kmsg's. Every scenario has groups $g, $g2, $g3 of its own,
 // and, where it names them, topics $t (three partitions), $u (one) and the names $v and $w that do not exist yet; $t.id is an id.
-// A `!` without a path that Kafka's answer has, or one that Kohort no longer needs, is an error.
+// A `!` that Kohort does not need is an error. In PATH and value of = ! ? a * stands for anything.
 //
 // # What is never compared
 //

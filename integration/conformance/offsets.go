@@ -21,7 +21,7 @@ func (r *run) readOffsets(s *Step) ([]Leaf, error) {
 		return nil, err
 	}
 	defer c.net.Close()
-	group, err := expandNames(s.Group, r.lookup)
+	group, err := expandNames(strings.Trim(s.Group, `"`), r.lookup)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func looseOrder(req kmsg.Request) map[reflect.Type]bool {
 	return loose
 }
 
-// keepOwn leaves out what an answer says about the groups and topics of other scenarios.
+// keepOwn leaves out what an answer says about the groups and topics of other scenarios, and the cluster's id.
 func keepOwn(resp kmsg.Response, group string) {
 	prefix := strings.TrimSuffix(group, "g")
 	switch resp := resp.(type) {
@@ -39,7 +39,12 @@ func keepOwn(resp kmsg.Response, group string) {
 		resp.Groups = slices.DeleteFunc(resp.Groups, func(g kmsg.ListGroupsResponseGroup) bool {
 			return !strings.HasPrefix(g.Group, prefix)
 		})
+	case *kmsg.DescribeClusterResponse:
+		resp.ClusterID = "<cluster>"
 	case *kmsg.MetadataResponse:
+		if resp.ClusterID != nil {
+			resp.ClusterID = kmsg.StringPtr("<cluster>")
+		}
 		resp.Topics = slices.DeleteFunc(resp.Topics, func(t kmsg.MetadataResponseTopic) bool {
 			return len(resp.Topics) > 3 && t.Topic != nil && !strings.HasPrefix(*t.Topic, prefix)
 		})

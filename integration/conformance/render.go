@@ -21,6 +21,9 @@ var unordered = map[reflect.Type]bool{
 	reflect.TypeFor[kmsg.DescribeGroupsResponseGroupMember](): true,
 	reflect.TypeFor[kmsg.ListGroupsResponseGroup]():           true,
 	reflect.TypeFor[kmsg.MetadataResponseTopic]():             true,
+	reflect.TypeFor[kmsg.GroupMetadataValueMember]():          true,
+	reflect.TypeFor[kmsg.ListOffsetsResponseTopic]():          true, // Kafka keeps them in a hash map
+	reflect.TypeFor[kmsg.ListOffsetsResponseTopicPartition](): true,
 	reflect.TypeFor[kmsg.MetadataResponseTopicPartition]():    true,
 }
 
@@ -30,6 +33,7 @@ var keyed = map[reflect.Type]bool{
 	reflect.TypeFor[kmsg.ApiVersionsResponseSupportedFeature]():   true,
 	reflect.TypeFor[kmsg.ApiVersionsResponseFinalizedFeature]():   true,
 	reflect.TypeFor[kmsg.DescribeConfigsResponseResourceConfig](): true,
+	reflect.TypeFor[kmsg.CreateTopicsResponseTopicConfig]():       true,
 }
 
 // nullable are the lists in which null and empty are two answers.
@@ -105,6 +109,9 @@ func (r *renderer) number(path string, v reflect.Value) string {
 	}
 	if strings.HasSuffix(path, "Port") && v.Int() == int64(r.port) {
 		return "<port>"
+	}
+	if path == "SessionID" && v.Int() != 0 && !r.plain {
+		return "<session>"
 	}
 	return strconv.FormatInt(v.Int(), 10)
 }

@@ -56,6 +56,7 @@ type Step struct {
 type Deviation struct {
 	Leaf
 	Reason string
+	Maybe  bool // it may also answer as Kafka does
 }
 
 // Capture keeps the field at a path under a name.
@@ -66,6 +67,7 @@ var (
 	connLine    = regexp.MustCompile(`^(\w+) (answers|still parked|closes)$`)
 	readsLine   = regexp.MustCompile(`^(\w+) reads offsets of (\S+)$`)
 	captureLine = regexp.MustCompile(`^-> (\w+) = (\S+)$`)
+	detailLine  = regexp.MustCompile(`^(=|!|\?|->) `)
 	leafLine    = regexp.MustCompile(`^(\S+) (.*)$`)
 )
 
@@ -131,7 +133,7 @@ func joinLines(lines []string) (joined []string) {
 		if trimmed == "" || strings.HasPrefix(trimmed, "#") {
 			continue
 		}
-		detail := strings.HasPrefix(trimmed, "= ") || strings.HasPrefix(trimmed, "! ") || strings.HasPrefix(trimmed, "-> ")
+		detail := detailLine.MatchString(trimmed)
 		if indented := line[0] == ' '; indented && !detail && len(joined) > 0 {
 			joined[len(joined)-1] += " " + trimmed
 		} else if indented {
@@ -229,6 +231,6 @@ func (s *Step) addDetail(line string) error {
 	if !strings.HasPrefix(reason, "Deviation: ") {
 		return fmt.Errorf(`a deviation needs its reason: -- Deviation: …`)
 	}
-	s.Deviations = append(s.Deviations, Deviation{Leaf: leaf, Reason: reason})
+	s.Deviations = append(s.Deviations, Deviation{Leaf: leaf, Reason: strings.TrimPrefix(reason, "Deviation: "), Maybe: mark == "?"})
 	return nil
 }

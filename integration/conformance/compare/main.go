@@ -70,13 +70,16 @@ func compare(ctx context.Context, o options) error {
 		}}
 		return s.Run(ctx, scenarios)
 	}
+	done := make(chan map[string]conformance.Result, 1)
+	go func() {
+		done <- suite("Kohort", func(ctx context.Context, settings map[string]string) (conformance.Server, error) {
+			return conformance.StartKohort(ctx, settings, false, func(trace string) { fmt.Println(trace) })
+		})
+	}()
 	kafka := suite("Kafka "+conformance.KafkaVersion, func(ctx context.Context, settings map[string]string) (conformance.Server, error) {
 		return conformance.StartKafka(ctx, classPath, settings)
 	})
-	kohort := suite("Kohort", func(ctx context.Context, settings map[string]string) (conformance.Server, error) {
-		return conformance.StartKohort(ctx, settings, false, func(trace string) { fmt.Println(trace) })
-	})
-	return report(o, scenarios, kafka, kohort)
+	return report(o, scenarios, kafka, <-done)
 }
 
 // report prints what differs, and records.
@@ -108,8 +111,13 @@ func report(o options, scenarios []*conformance.Scenario, kafka, kohort map[stri
 		}
 		differ++
 		fmt.Printf("\n%s (%s)\n", s.Name, s.Title)
+		step := 0
 		for _, d := range differences {
-			fmt.Println("  " + d.String())
+			if d.Step != step {
+				step = d.Step
+				fmt.Printf("  step %d, %s\n", step, d.Line)
+			}
+			fmt.Printf("    %s: Kafka %s, Kohort %s\n", d.Path, d.Kafka, d.Kohort)
 		}
 		for _, c := range complaints {
 			fmt.Println("  " + c)
