@@ -19,9 +19,7 @@ func (c *Core) deleteGroups(r *Request, req *kmsg.DeleteGroupsRequest) {
 		seen[id] = true
 		answer := kmsg.DeleteGroupsResponseGroup{Group: id}
 		if e := c.deleteGroup(id); e != nil {
-			answer.ErrorCode = e.Code
-			message := e.Message
-			answer.ErrorMessage = &message
+			answer.ErrorCode = e.Code // without a message, also from v3 on
 		}
 		resp.Groups = append(resp.Groups, answer)
 	}
