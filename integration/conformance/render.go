@@ -198,5 +198,11 @@ func (r *renderer) bytes(b []byte, null bool) string {
 	if utf8.Valid(b) && !strings.ContainsFunc(string(b), func(c rune) bool { return c < ' ' }) {
 		return strconv.Quote(r.text(string(b)))
 	}
-	return "0x" + hex.EncodeToString(b)
+	text := "0x" + hex.EncodeToString(b)
+	for value, name := range r.names {
+		if len(value) > 8 {
+			text = strings.ReplaceAll(text, hex.EncodeToString([]byte(value)), "("+name+")")
+		}
+	}
+	return text
 }
