@@ -133,12 +133,21 @@ func (s *session) unreachable(err error) error {
 	case errors.As(err, &dns):
 		return fmt.Errorf("there is no host %q; name a broker that exists with --broker HOST:PORT or %s", dns.Name, brokerVariable)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("no broker answered at %s within %v; %s", s.addr, pingLimit, remedy)
+		return &silentError{fmt.Sprintf("no broker answered at %s within %v; %s", s.addr, pingLimit, remedy)}
 	case errors.Is(err, io.EOF), errors.As(err, new(*kgo.ErrFirstReadEOF)):
 		return fmt.Errorf("what listens at %s closed the connection: no Kafka broker, or one that wants TLS or SASL, which kohort does not speak", s.addr)
 	}
 	return fmt.Errorf("no broker could be reached at %s: %w; %s", s.addr, err, remedy)
 }
+
+// silentError says that nothing answered in time.
+type silentError struct{ text string }
+
+// Error is the sentence.
+func (e *silentError) Error() string { return e.text }
+
+// Unwrap tells what it is an instance of.
+func (e *silentError) Unwrap() error { return context.DeadlineExceeded }
 
 // request returns the context of one question.
 func (s *session) request() (context.Context, context.CancelFunc) {

@@ -13,10 +13,16 @@
 //	kohort wait                wait for a broker or a group, in scripts
 //	kohort completion SHELL    what makes a shell complete the arguments
 //
+// and looks at the files of a data directory, whose broker may run meanwhile:
+//
+//	kohort log dump, verify    print a file; check them all
+//	kohort backup DIR TO       a copy that a broker starts on
+//
 // # What it may not know
 //
 // The command knows the broker from outside only: it reads arguments, starts it, waits for a signal and prints. What a
-// setting means, and everything that a client can see, is decided elsewhere.
+// setting means, and everything that a client can see, is decided elsewhere. Files it only reads, through an overlay that
+// keeps every change to itself.
 //
 // # Output
 //

@@ -123,6 +123,9 @@ func count[N int | int32 | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
+	if stem, ok := strings.CutSuffix(noun, "ry"); ok {
+		return strconv.FormatInt(int64(n), 10) + " " + stem + "ries"
+	}
 	return strconv.FormatInt(int64(n), 10) + " " + noun + "s"
 }
 

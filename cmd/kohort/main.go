@@ -36,6 +36,8 @@ type commands struct {
 	Produce    produceCommand    `cmd:"" help:"Write records."`
 	Consume    consumeCommand    `cmd:"" help:"Read records, alone or in a group."`
 	Wait       waitCommand       `cmd:"" help:"Wait for a broker, or for a group to be stable, empty or without lag."`
+	Log        logCommand        `cmd:"" help:"Print and check the files of a data directory."`
+	Backup     backupCommand     `cmd:"" help:"Copy a data directory, also while its broker serves."`
 	Completion completionCommand `cmd:"" help:"Print what makes a shell complete kohort's arguments."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }

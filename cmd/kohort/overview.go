@@ -19,6 +19,7 @@ See (any Kafka: --broker HOST:PORT or KOHORT_BROKER; -o json for programs)
 Change (a group without members)
   kohort groups reset-offsets GROUP --topic T --to-earliest    --execute does it
   kohort groups delete GROUP  |  delete-offsets GROUP TOPIC
-
+Files (of kohort serve, running or not)
+  kohort log dump FILE  |  log verify DIR  |  backup DIR TO
   kohort completion bash|zsh|fish  |  version  |  help COMMAND
 `

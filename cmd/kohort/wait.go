@@ -53,7 +53,7 @@ func (c *waitCommand) Run(w *world) error {
 				seen, missing = now, nil
 				return
 			}
-			if s.ctx.Err() == nil { // else it is no answer, but the end of the wait
+			if s.ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) { // else it is no answer, but the end of the wait
 				missing = err
 			}
 			select {

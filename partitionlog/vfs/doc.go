@@ -2,10 +2,11 @@
 //
 // It never knows what the bytes mean: no frames, batches, topics or offsets.
 //
-// Three disks live here:
+// Four disks live here:
 //
 //	OS        the operating system's files; Sync is fdatasync
 //	MemFS     plain memory, for a broker that keeps nothing; no crash tracking, freed on Remove and Truncate
+//	Overlay   the operating system's files, read only: changes stay in memory, so that a recovery can be tried
 //	CrashFS   a test disk with a synced and an unsynced view, injected faults and power cuts
 //
 // The caller's duties:
