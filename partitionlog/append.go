@@ -19,6 +19,10 @@ type Append struct {
 	// written to it.
 	Records []byte
 	Origin  Origin
+	// KeepOffset leaves base offset and timestamps as they are: the batch comes from another broker's log. Its base
+	// offset is at or above the partition's next; what lies between stays empty. Transactions are accepted. Only with
+	// OriginCoordinator.
+	KeepOffset bool
 	// Urgent appends pass when the disk is nearly full: tombstones and group metadata.
 	Urgent bool
 	// Incarnation fences: 0 accepts any, otherwise it must be the store's.

@@ -34,7 +34,7 @@ func (s *Store) apply(lsn uint64, frame []byte) error {
 
 func (s *Store) applyEntry(lsn uint64, e entry, nowMs int64) error {
 	switch e.kind {
-	case entryAppend, entryTrim:
+	case entryAppend, entryTrim, entrySkip:
 		return s.applyToPartition(lsn, e, nowMs)
 	case entryCreateTopic, entryCreatePartitions, entryTopicConfig, entryGroupConfig, entryBeginDelete,
 		entryFinishDelete, entryLeaderEpoch, entryProducerIDs:
@@ -59,10 +59,14 @@ func (s *Store) applyToPartition(lsn uint64, e entry, nowMs int64) error {
 		return nil
 	}
 	s.touch(p)
-	if e.kind == entryTrim {
+	switch e.kind {
+	case entryTrim:
 		return p.applyTrim(e.number)
+	case entrySkip:
+		return p.applySkip(e.number)
+	default:
+		return p.applyAppend(e.batch, nowMs)
 	}
-	return p.applyAppend(e.batch, nowMs)
 }
 
 // touch remembers the partitions of the turn.
@@ -83,7 +87,7 @@ func (p *Partition) applyAppend(b Batch, nowMs int64) error {
 	l.nextOffset = b.NextOffset()
 	l.assigned = max(l.assigned, l.nextOffset)
 	l.stale = true
-	if b.ProducerID() != NoProducerID {
+	if b.ProducerID() != NoProducerID && b.BaseSequence() != NoSequence {
 		l.producers.apply(b, nowMs)
 	}
 	return nil

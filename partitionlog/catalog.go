@@ -184,7 +184,7 @@ func (s *Store) applyToTopic(lsn uint64, e entry) error {
 		}
 		s.removeTopicFiles(old)
 		return nil
-	case entryAppend, entryTrim, entryCreateTopic, entryGroupConfig, entryLeaderEpoch, entryProducerIDs: // not here
+	case entryAppend, entryTrim, entrySkip, entryCreateTopic, entryGroupConfig, entryLeaderEpoch, entryProducerIDs: // not here
 	}
 	s.catalog.put(&t)
 	if t.Deleting {

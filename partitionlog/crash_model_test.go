@@ -36,6 +36,7 @@ type modelPartition struct {
 
 	maybe       []modelBatch // unacknowledged, in order; base offsets as they would be
 	maybeTrim   int64        // unacknowledged, -1 none
+	maybeNext   int64        // unacknowledged skip, 0 none
 	maybeRetain bool         // retention may have moved the log start
 	offline     bool
 }
@@ -186,6 +187,9 @@ func (mp *modelPartition) settle(p *Partition, mt *modelTopic, now int64) error 
 		mp.accept(mp.maybe[0])
 		mp.maybe = mp.maybe[1:]
 	}
+	if mp.maybeNext > mp.next && next == mp.maybeNext {
+		mp.next = next
+	}
 	if next != mp.next {
 		return fmt.Errorf("next offset %d, want %d", next, mp.next)
 	}
@@ -200,7 +204,7 @@ func (mp *modelPartition) settle(p *Partition, mt *modelTopic, now int64) error 
 	if logStart != mp.logStart {
 		return fmt.Errorf("log start %d, want %d", logStart, mp.logStart)
 	}
-	mp.maybe, mp.maybeTrim, mp.maybeRetain, mp.offline = nil, -1, false, false
+	mp.maybe, mp.maybeTrim, mp.maybeNext, mp.maybeRetain, mp.offline = nil, -1, 0, false, false
 	return nil
 }
 

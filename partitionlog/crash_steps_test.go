@@ -18,8 +18,10 @@ func (m *sim) step() error {
 	}
 	mt := live[m.rng.IntN(len(live))]
 	switch n := m.rng.IntN(100); {
-	case n < 55:
+	case n < 50:
 		return m.append(live)
+	case n < 55:
+		return m.keep(mt)
 	case n < 60:
 		return m.retry(mt)
 	case n < 68:

@@ -16,6 +16,7 @@ const (
 	entryFinishDelete     entryKind = 8  // topic id
 	entryLeaderEpoch      entryKind = 9  // epoch
 	entryProducerIDs      entryKind = 10 // first id that is not handed out yet
+	entrySkip             entryKind = 11 // topic id, partition, new next offset
 )
 
 // A frame is the time of its turn, then entries.
@@ -27,8 +28,8 @@ const (
 // in a recovery.
 const frameHeader = 8
 
-// entryOverhead is the most that an append adds to its batch.
-const entryOverhead = frameHeader + 1 + 16 + 5 + 5
+// entryOverhead is the most that an append, and a skip before it, add to its batch.
+const entryOverhead = frameHeader + 1 + 16 + 5 + 5 + 1 + 16 + 5 + 10
 
 // frameBytes is the size at which a frame is closed; a larger batch is a frame of its own.
 const frameBytes = 1 << 20
@@ -95,7 +96,7 @@ type entry struct {
 	id        [16]byte
 	partition int32
 	batch     Batch // aliases the frame
-	number    int64 // log start, total, epoch or producer id
+	number    int64 // log start, next offset, total, epoch or producer id
 	name      string
 	internal  bool
 	overrides map[string]string
@@ -110,7 +111,7 @@ func (d *decoder) entry() (e entry, err error) {
 		if d.err == nil && len(e.batch) < batchOverhead {
 			d.fail()
 		}
-	case entryTrim:
+	case entryTrim, entrySkip:
 		e.id, e.partition, e.number = d.id(), int32(d.uint()), int64(d.uint())
 	case entryCreateTopic:
 		e.id, e.name, e.number, e.internal, e.overrides = d.id(), d.string(), int64(d.uint()), d.bool(), d.pairs()

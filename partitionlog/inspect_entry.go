@@ -20,6 +20,7 @@ var entryNames = map[entryKind]string{
 	entryAppend: "append", entryTrim: "trim", entryCreateTopic: "create-topic", entryCreatePartitions: "create-partitions",
 	entryTopicConfig: "topic-config", entryGroupConfig: "group-config", entryBeginDelete: "begin-delete",
 	entryFinishDelete: "finish-delete", entryLeaderEpoch: "leader-epoch", entryProducerIDs: "producer-ids",
+	entrySkip: "skip",
 }
 
 // name returns the kind in words, or its number.
@@ -49,7 +50,7 @@ func DecodeFrame(payload []byte) (turn time.Time, entries []Entry, err error) {
 		switch e.kind {
 		case entryAppend:
 			shown.Partition = &e.partition
-		case entryTrim:
+		case entryTrim, entrySkip:
 			shown.Partition, shown.Number = &e.partition, &e.number
 		case entryGroupConfig:
 			shown.Group = e.name

@@ -152,6 +152,9 @@ func (s *Store) admitOne(a *Append, now int64) error {
 	if len(a.Records) > s.maxBatch {
 		return fmt.Errorf("%w: %d bytes, a journal frame holds %d; raise the journal's size", ErrMessageTooLarge, len(a.Records), s.maxBatch)
 	}
+	if a.KeepOffset && a.Origin == OriginCoordinator {
+		return admitKept(a.Records)
+	}
 	c := a.Partition.config.Load()
 	rules := BatchRules{
 		MaxBytes: int(c.MaxMessageBytes), Compacted: c.Compact, Timestamp: c.TimestampType,

@@ -93,6 +93,11 @@ func (s *Store) stage(a *Append) error {
 	}
 	b := Batch(a.Records)
 	l := &p.loop
+	if a.KeepOffset && a.Origin == OriginCoordinator {
+		if err := s.keepOffset(p, b); err != nil {
+			return err
+		}
+	}
 	b.SetBaseOffset(l.assigned)
 	b.SetLeaderEpoch(s.leaderEpoch.Load())
 	if a.Origin == OriginClient && b.ProducerID() != NoProducerID {
