@@ -2,7 +2,5 @@
 
 package vfs
 
-import "syscall"
-
-// fdatasync is fsync where the system has nothing lighter.
-func fdatasync(fd int) error { return syscall.Fsync(fd) }
+// Sync is what the system has for it; on macOS that is F_FULLFSYNC, since fsync there does not reach the medium.
+func (f osFile) Sync() error { return f.File.Sync() }
