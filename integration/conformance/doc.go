@@ -26,6 +26,7 @@
 //	A still parked                              none has come until now
 //	A answers                                   it comes now
 //	A retries: DescribeGroups v6 Groups: [$g]   asks until the expectations hold, and keeps the last answer
+//	A tries: JoinGroup v9 MemberID: $A          sends, whether it is answered now, later or never (histories)
 //	A closes                                    the connection
 //	A reads offsets of $g                       what the offsets topic holds about the group, decoded
 //	wait 1000ms                                 time passes

@@ -17,14 +17,18 @@ type Leaf struct{ Path, Value string }
 
 // unordered are the structs whose order in a list means nothing.
 var unordered = map[reflect.Type]bool{
-	reflect.TypeFor[kmsg.JoinGroupResponseMember]():           true,
-	reflect.TypeFor[kmsg.DescribeGroupsResponseGroupMember](): true,
-	reflect.TypeFor[kmsg.ListGroupsResponseGroup]():           true,
-	reflect.TypeFor[kmsg.MetadataResponseTopic]():             true,
-	reflect.TypeFor[kmsg.GroupMetadataValueMember]():          true,
-	reflect.TypeFor[kmsg.ListOffsetsResponseTopic]():          true, // Kafka keeps them in a hash map
-	reflect.TypeFor[kmsg.ListOffsetsResponseTopicPartition](): true,
-	reflect.TypeFor[kmsg.MetadataResponseTopicPartition]():    true,
+	reflect.TypeFor[kmsg.JoinGroupResponseMember]():             true,
+	reflect.TypeFor[kmsg.DescribeGroupsResponseGroupMember]():   true,
+	reflect.TypeFor[kmsg.ListGroupsResponseGroup]():             true,
+	reflect.TypeFor[kmsg.MetadataResponseTopic]():               true,
+	reflect.TypeFor[kmsg.GroupMetadataValueMember]():            true,
+	reflect.TypeFor[kmsg.ProduceResponseTopic]():                true,
+	reflect.TypeFor[kmsg.ProduceResponseTopicPartition]():       true,
+	reflect.TypeFor[kmsg.DeleteRecordsResponseTopic]():          true, // as ListOffsets
+	reflect.TypeFor[kmsg.DeleteRecordsResponseTopicPartition](): true,
+	reflect.TypeFor[kmsg.ListOffsetsResponseTopic]():            true, // Kafka keeps them in a hash map
+	reflect.TypeFor[kmsg.ListOffsetsResponseTopicPartition]():   true,
+	reflect.TypeFor[kmsg.MetadataResponseTopicPartition]():      true,
 }
 
 // keyed are the structs whose first field says which one it is: it stands in the path instead of an index.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,24 +38,32 @@ type run struct {
 	target   Target
 	conns    map[string]*conn
 	vars     map[string]string // $name -> value
-	captured map[string]bool
+	history  *history          // nil for scenarios of a file
 	out      Transcript
 }
 
 // Run runs a scenario, with names of its own made from nonce. An error says that the scenario could not be run, not
 // that an answer was unexpected.
 func Run(ctx context.Context, s *Scenario, t Target, nonce string) (Transcript, error) {
-	r := &run{ctx: ctx, scenario: s, target: t, conns: map[string]*conn{}, vars: map[string]string{}}
+	r := newRun(ctx, s, t, fmt.Sprintf("s%.3s-%s-", s.Name, nonce))
 	defer r.closeAll()
-	prefix := fmt.Sprintf("s%.3s-%s-", s.Name, nonce)
-	for _, name := range []string{"g", "g2", "g3", "t", "u", "v", "w"} {
-		r.vars["$"+name] = prefix + name
-	}
 	if err := r.prepare(); err != nil {
 		return Transcript{}, fmt.Errorf("preparing: %w", err)
 	}
-	for _, step := range s.Steps {
-		if err := ctx.Err(); err != nil {
+	return r.steps()
+}
+
+func newRun(ctx context.Context, s *Scenario, t Target, prefix string) *run {
+	r := &run{ctx: ctx, scenario: s, target: t, conns: map[string]*conn{}, vars: map[string]string{}}
+	for _, name := range []string{"g", "g2", "g3", "t", "u", "v", "w"} {
+		r.vars["$"+name] = prefix + name
+	}
+	return r
+}
+
+func (r *run) steps() (Transcript, error) {
+	for _, step := range r.scenario.Steps {
+		if err := r.ctx.Err(); err != nil {
 			return Transcript{}, err
 		}
 		leaves, err := r.step(step)
@@ -75,6 +85,9 @@ func (r *run) closeAll() {
 // lookup is where a request finds $names.
 func (r *run) lookup(name string) (string, bool) {
 	v, ok := r.vars[name]
+	if !ok && r.history != nil {
+		return r.history.unknown(name), true
+	}
 	return v, ok
 }
 
@@ -113,6 +126,8 @@ func (r *run) step(s *Step) ([]Leaf, error) {
 		return r.parked(s)
 	case Answers:
 		return r.answer(s, answerTime)
+	case Try:
+		return r.try(s)
 	default:
 	}
 	if err := r.send(s); err != nil {
@@ -208,9 +223,9 @@ func quoteAs(value, name string) string {
 
 func (r *run) renderer(req kmsg.Request) *renderer {
 	names := map[string]string{}
-	for name, value := range r.vars {
-		if len(value) > 8 {
-			names[value] = name
+	for _, name := range slices.Sorted(maps.Keys(r.vars)) {
+		if value := r.vars[name]; len(value) > 8 {
+			names[value] = name // of two names the longer one, which a history never gives to another member
 		}
 	}
 	return &renderer{names: names, port: portOf(r.target.Addr()), loose: looseOrder(req)}

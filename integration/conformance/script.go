@@ -35,6 +35,7 @@ const (
 	ReadOffsets
 	Wait
 	Restart
+	Try
 )
 
 // Step is one thing that a scenario does.
@@ -63,7 +64,7 @@ type Deviation struct {
 type Capture struct{ Name, Path string }
 
 var (
-	requestLine = regexp.MustCompile(`^(\w+)( parks| retries)?: (\w+) v(\d+)(?: (.*))?$`)
+	requestLine = regexp.MustCompile(`^(\w+)( parks| retries| tries)?: (\w+) v(\d+)(?: (.*))?$`)
 	connLine    = regexp.MustCompile(`^(\w+) (answers|still parked|closes)$`)
 	readsLine   = regexp.MustCompile(`^(\w+) reads offsets of (\S+)$`)
 	captureLine = regexp.MustCompile(`^-> (\w+) = (\S+)$`)
@@ -194,7 +195,7 @@ func (f *fixture) parseStep(line string) (*Step, error) {
 	if m == nil {
 		return nil, fmt.Errorf("not a step")
 	}
-	kind := map[string]Kind{"": Ask, " parks": Park, " retries": Retry}[m[2]]
+	kind := map[string]Kind{"": Ask, " parks": Park, " retries": Retry, " tries": Try}[m[2]]
 	version, err := strconv.ParseInt(m[4], 10, 16)
 	if err != nil {
 		return nil, err
