@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -50,6 +51,8 @@ func (s *Server) produce(_ context.Context, c *Call) (kmsg.Response, error) {
 			case len(in.Partitions[j].Records) == 0:
 				p.ErrorCode = kerr.InvalidRecord.Code
 				p.ErrorMessage = kmsg.StringPtr("a produce request must have at least one record batch for each partition")
+			case noBatch(in.Partitions[j].Records):
+				p.ErrorCode = kerr.InvalidRecord.Code
 			case unproducible(req.Version, in.Partitions[j].Records) != nil:
 				p.ErrorCode = unproducible(req.Version, in.Partitions[j].Records).Code
 			default:
@@ -82,6 +85,21 @@ func (s *Server) refuseProduce(req *kmsg.ProduceRequest, c *Call) *kerr.Error {
 	return nil
 }
 
+// noBatch tells whether records end before their first batch does. What is wrong in other ways is a damaged batch.
+//
+// Source: ByteBufferLogInputStream.nextBatch, ProduceRequest.validateRecords.
+func noBatch(records []byte) bool {
+	const overhead, upToMagic, smallest = 12, 17, 14 // bytes; smallest is that of the oldest format
+	if len(records) < overhead {
+		return true
+	}
+	size := int(int32(binary.BigEndian.Uint32(records[8:])))
+	if size < smallest {
+		return false
+	}
+	return len(records) < upToMagic || records[upToMagic-1] <= 2 && len(records) < overhead+size
+}
+
 // unproducible says what the request's own form forbids in a batch, of which nobody has looked at more yet: zstd in
 // versions whose clients know nothing of it (KIP-110), and records of a transaction without a transactional id.
 func unproducible(version int16, records []byte) *kerr.Error {
@@ -110,12 +128,27 @@ func fillProduced(resp *kmsg.ProduceResponse, appends []*partitionlog.Append) {
 			next++
 			p.ErrorCode = errorCode(a.Err)
 			if a.Err != nil {
-				p.ErrorMessage = kmsg.StringPtr(sentence(a.Err))
+				explain(p, a)
 				continue
 			}
 			p.BaseOffset, p.LogAppendTime, p.LogStartOffset = a.BaseOffset, a.LogAppendTime, a.LogStartOffset
 		}
 	}
+}
+
+// explain adds what Kafka says about a refused batch: a sentence when records are invalid, and the start of the log
+// unless the batch never got as far as the log. Clients show the sentence in place of their own for the code.
+//
+// Source: ReplicaManager.appendRecordsToLeader.
+func explain(p *kmsg.ProduceResponseTopicPartition, a *partitionlog.Append) {
+	switch p.ErrorCode {
+	case kerr.InvalidRecord.Code, kerr.InvalidTimestamp.Code:
+		p.ErrorMessage = kmsg.StringPtr(sentence(a.Err))
+	case kerr.UnknownTopicOrPartition.Code, kerr.NotLeaderForPartition.Code, kerr.MessageTooLarge.Code,
+		kerr.CorruptMessage.Code, kerr.KafkaStorageError.Code:
+		return
+	}
+	p.LogStartOffset, _ = a.Partition.Offsets()
 }
 
 // acksZero closes the connection of a producer that asked for no answer and did not succeed: it is the only sign that

@@ -27,9 +27,10 @@ func (s *Server) describeConfigs(_ context.Context, c *Call) (kmsg.Response, err
 		asked := &req.Resources[i]
 		answer := kmsg.NewDescribeConfigsResponseResource()
 		answer.ResourceType, answer.ResourceName = asked.ResourceType, asked.ResourceName
+		answer.ErrorMessage = kmsg.StringPtr("") // Kafka has no null here
 		entries, bad := s.entriesOf(asked.ResourceType, asked.ResourceName)
 		if bad != nil {
-			answer.ErrorCode, answer.ErrorMessage = bad.code, bad.text()
+			answer.ErrorCode, answer.ErrorMessage = bad.code, &bad.message
 		}
 		for _, e := range entries {
 			if len(asked.ConfigNames) == 0 || slices.Contains(asked.ConfigNames, e.Name) {
@@ -93,7 +94,7 @@ func (s *Server) entriesOf(kind kmsg.ConfigResourceType, name string) ([]configE
 		}
 		return s.groupEntries(name), nil
 	default:
-		return nil, refuse(kerr.InvalidRequest, "Unsupported resource type: %d", kind)
+		return nil, refuse(kerr.InvalidRequest, "%s", kerr.InvalidRequest.Description)
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *Server) createPartitions(_ context.Context, c *Call) (kmsg.Response, er
 func (s *Server) extend(asked *kmsg.CreatePartitionsRequestTopic, validateOnly bool) *refusal {
 	t := s.topic(asked.Topic)
 	if t == nil {
-		return refuse(kerr.UnknownTopicOrPartition, "%s", kerr.UnknownTopicOrPartition.Description)
+		return &refusal{code: kerr.UnknownTopicOrPartition.Code} // without a sentence, as in Kafka
 	}
 	if t.Internal {
 		return refuse(kerr.InvalidTopicException, "%s is internal and keeps its number of partitions.", t.Name)

@@ -26,11 +26,10 @@ func (s *Server) describeCluster(_ context.Context, c *Call) (kmsg.Response, err
 	switch req.EndpointType {
 	case endpointBrokers: // also the default, which v0 has
 	case endpointControllers:
-		bad = refuse(kerr.MismatchedEndpointType, "The request asks for controllers, but this endpoint is of type BROKER.")
+		bad = refuse(kerr.MismatchedEndpointType, "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER")
 	default:
 		bad = refuse(kerr.UnsupportedEndpointType, "Unsupported endpoint type %d", req.EndpointType)
 	}
-	resp.EndpointType = req.EndpointType
 	if bad != nil {
 		resp.ErrorCode, resp.ErrorMessage = bad.code, bad.text()
 		return resp, nil

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -49,7 +50,22 @@ func refusalOf(err error) *refusal {
 	if code == kerr.UnknownTopicOrPartition {
 		return refuse(code, "%s", code.Description)
 	}
+	var c *partitionlog.ConfigError
+	if errors.As(err, &c) {
+		return refuse(code, "%s", configMessage(c))
+	}
 	return refuse(code, "%s", trimmed(err))
+}
+
+// configMessage is the refusal of a topic config in Kafka's form. Deviation: what is wrong with a value is said in our
+// words, which name the bounds.
+//
+// Source: LogConfig.validateNames; ConfigException.
+func configMessage(c *partitionlog.ConfigError) string {
+	if c.Reason == "unknown topic config name" {
+		return "Unknown topic config name: " + c.Name
+	}
+	return "Invalid value " + c.Value + " for configuration " + c.Name + ": " + c.Reason
 }
 
 // trimmed returns the text of an error without the name of the room that it came from.
@@ -85,13 +101,13 @@ func checkName(name string) *refusal {
 	case name == "." || name == "..":
 		return refuse(kerr.InvalidTopicException, "Topic name is invalid: '%s' is not allowed", name)
 	case len(name) > 249:
-		return refuse(kerr.InvalidTopicException, "Topic name is invalid: '%s' is longer than 249 characters", name)
+		return refuse(kerr.InvalidTopicException, "Topic name is invalid: the length of '%s' is longer than the max allowed length 249", name)
 	}
 	for i := range len(name) {
 		c := name[i]
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {
 			return refuse(kerr.InvalidTopicException,
-				"Topic name is invalid: '%s' has characters other than ASCII letters, digits, '.', '_' and '-'", name)
+				"Topic name is invalid: '%s' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'", name)
 		}
 	}
 	return nil
@@ -119,7 +135,7 @@ func (s *Server) checkAssignment(replicas []int32) *refusal {
 	for _, id := range replicas {
 		if id != s.NodeID {
 			return refuse(kerr.InvalidReplicaAssignment,
-				"The manual partition assignment includes broker %d, but the only broker is %d.", id, s.NodeID)
+				"The manual partition assignment includes broker %d, but no such broker is registered.", id)
 		}
 		if seen[id] {
 			return refuse(kerr.InvalidReplicaAssignment,
@@ -142,7 +158,7 @@ func checkReplicas(factor int16) *refusal {
 			"Replication factor must be larger than 0, or -1 to use the default value.")
 	case factor > 1:
 		return refuse(kerr.InvalidReplicationFactor, "Unable to replicate the partition %d time(s): "+
-			"The target replication factor of %d cannot be reached because only 1 broker(s) are registered.", factor, factor)
+			"The target replication factor of %d cannot be reached because only 1 broker(s) are registered or some brokers have all their log directories cordoned.", factor, factor)
 	}
 	return nil
 }
