@@ -70,7 +70,7 @@ func (a *ages) measure(views []*lagView) {
 				seconds := max(0, int64(time.Since(written).Seconds()))
 				p.LagSeconds = &seconds
 			}
-			if p.LagSeconds != nil && (v.LagSeconds == nil || *v.LagSeconds < *p.LagSeconds) {
+			if p.LagSeconds != nil && v.Lag != nil && (v.LagSeconds == nil || *v.LagSeconds < *p.LagSeconds) {
 				v.LagSeconds = p.LagSeconds
 			}
 		}

@@ -24,7 +24,7 @@ type logCommand struct {
 type logDumpCommand struct {
 	Path   string `arg:"" help:"A segment (.log), a journal file (.journal), a table, or a directory of the former two."`
 	Brief  bool   `help:"Batches only, without the records in them."`
-	Output string `short:"o" enum:"text,json" default:"text" help:"text, or json: a line for each batch, frame and damage."`
+	Output string `short:"o" enum:"text,table,json" default:"text" help:"text (also called table), or json: a line for each batch, frame and damage."`
 }
 
 // dumper prints what it finds.

@@ -38,6 +38,7 @@ type commands struct {
 	Wait       waitCommand       `cmd:"" help:"Wait for a broker, or for a group to be stable, empty or without lag."`
 	Log        logCommand        `cmd:"" help:"Print and check the files of a data directory."`
 	Backup     backupCommand     `cmd:"" help:"Copy a data directory, also while its broker serves."`
+	Import     importCommand     `cmd:"" name:"import-offsets" help:"Bring groups, offsets and records from a log directory of Apache Kafka."`
 	Completion completionCommand `cmd:"" help:"Print what makes a shell complete kohort's arguments."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }

@@ -153,8 +153,13 @@ func topicsOf(places []place) []string {
 	return slices.Compact(topics)
 }
 
-// total returns the lag over all partitions for which there is one, or nil.
+// total returns the lag over all partitions whose topic exists, or nil if that of one is not known.
 func (v *lagView) total() *int64 {
+	for _, p := range v.Partitions {
+		if p.Lag == nil && p.Error == "" {
+			return nil
+		}
+	}
 	return sum(v.Partitions, func(p *lagPartition) *int64 { return p.Lag })
 }
 

@@ -20,6 +20,6 @@ Change (a group without members)
   kohort groups reset-offsets GROUP --topic T --to-earliest    --execute does it
   kohort groups delete GROUP  |  delete-offsets GROUP TOPIC
 Files (of kohort serve, running or not)
-  kohort log dump FILE  |  log verify DIR  |  backup DIR TO
+  kohort log dump FILE  |  log verify DIR  |  backup DIR TO  |  import-offsets
   kohort completion bash|zsh|fish  |  version  |  help COMMAND
 `
