@@ -18,11 +18,15 @@
 //	kohort log dump, verify    print a file; check them all
 //	kohort backup DIR TO       a copy that a broker starts on
 //
+// and makes or fills one that no broker uses:
+//
+//	kohort import-offsets DIR --data DATA    groups, offsets and records out of Kafka's log directory
+//
 // # What it may not know
 //
 // The command knows the broker from outside only: it reads arguments, starts it, waits for a signal and prints. What a
 // setting means, and everything that a client can see, is decided elsewhere. Files it only reads, through an overlay that
-// keeps every change to itself.
+// keeps every change to itself; import-offsets, which writes, does so as a broker does, through a store of its own.
 //
 // # Output
 //

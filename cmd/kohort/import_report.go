@@ -125,14 +125,14 @@ func (im *importer) printNotes(w *world) {
 		say("left out: %s of transactions, %d aborted and %d not ended", count(n, "offset"), r.Aborted, r.Open)
 	}
 	for _, o := range r.Skipped {
-		say("skipped: %s of %s, %s in all; offsets that those committed are among the imported ones", count(o.Records, "record"), o.Family, count(o.Groups, "group"))
+		say("skipped: %s of %s, %s in all; what those committed as ordinary offsets is imported", count(o.Records, "record"), o.Family, count(o.Groups, "group"))
 	}
 	for _, t := range r.Topics {
 		if t.Missing > 0 {
 			say("topic %s: %s not in this directory; made empty", t.Name, countIs(t.Missing, "partition"))
 		}
 		if t.Uncommitted > 0 {
-			say("topic %s: %s of transactions that were not committed left out", t.Name, count(t.Uncommitted, "batch"))
+			say("topic %s: left out, of transactions that were not committed: %d of its batches", t.Name, t.Uncommitted)
 		}
 	}
 	if len(r.Topics) > 0 && len(im.overrides) == 0 {
