@@ -11,7 +11,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
-	"golang.org/x/sys/unix"
 )
 
 // lagCommand is `kohort lag`.
@@ -141,11 +140,11 @@ func (w *world) screen(text string) string {
 	if !ok {
 		return text + "\n"
 	}
-	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
+	_, height, ok := terminalSize(file)
+	if !ok {
 		return text + "\n"
 	}
-	return "\x1b[H\x1b[2J" + fit(text, int(size.Row))
+	return "\x1b[H\x1b[2J" + fit(text, height)
 }
 
 // fit cuts a text to so many lines, the last of which is left free.

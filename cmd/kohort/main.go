@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -60,7 +61,7 @@ func run(w *world) int {
 	case args[0] == "help":
 		args = append(slices.Clone(args[1:]), "--help")
 	}
-	ctx, err := parser.Parse(args)
+	ctx, err := parser.Parse(commandFirst(args))
 	if exited >= 0 {
 		return exited
 	}
@@ -73,6 +74,25 @@ func run(w *world) int {
 		return 1
 	}
 	return 0
+}
+
+// commandFirst moves the flags that say which broker and which form behind the command, whose flags they are.
+func commandFirst(args []string) []string {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		name, _, whole := strings.Cut(args[0], "=")
+		if !slices.Contains([]string{"-b", "--broker", "-o", "--output"}, name) {
+			break
+		}
+		n := 2
+		if whole {
+			n = 1
+		}
+		if len(args) <= n {
+			break
+		}
+		args = slices.Concat(args[n:], args[:n])
+	}
+	return args
 }
 
 // newParser returns the parser of the command line. It calls exit once it has printed help.

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/sys/unix"
 )
 
 // gap is what stands between two columns.
@@ -146,11 +144,11 @@ func (w *world) width() int {
 	if !ok {
 		return 0
 	}
-	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
+	width, _, ok := terminalSize(file)
+	if !ok {
 		return 0 // no terminal: whoever reads the pipe wants whole names
 	}
-	return int(size.Col)
+	return width
 }
 
 // show prints a value as JSON, or a table, as the flags ask.
