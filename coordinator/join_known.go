@@ -17,7 +17,7 @@ import (
 func (c *Core) joinKnown(r *Request, req *kmsg.JoinGroupRequest, g *group) {
 	if g.pending[req.MemberID] != nil {
 		if req.InstanceID != nil {
-			c.refuseJoin(r, req, req.MemberID, kerr.UnknownServerError)
+			c.refuseJoin(r, req, "", kerr.UnknownServerError)
 			return
 		}
 		c.addMember(r, req, g, strings.Clone(req.MemberID))

@@ -47,7 +47,8 @@ func (c *Core) prepareRebalance(g *group, why cause) {
 		c.startInitialDelay(g)
 		return
 	}
-	if g.allJoined() {
+	if g.allJoined() || len(g.members) == 0 {
+		// Without members there is no rebalance timeout: an id that was handed out is not waited for.
 		c.completeJoin(g)
 		return
 	}
