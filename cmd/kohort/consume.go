@@ -62,12 +62,16 @@ func (c *consumeCommand) Run(w *world) error {
 	defer s.close()
 	end.session = s
 	if c.Exit {
-		s.during("looking where the logs end", func() { err = end.note(topicNames(selections)) })
+		s.during("looking where the logs end", func() { err = end.note(topicNames(selections), c.From) })
 		if err != nil {
 			return err
 		}
 	}
-	return c.read(s, &printer{form, c.With}, end)
+	if !c.Exit && c.Count == 0 {
+		return c.read(s, &printer{form, c.With}, end) // it has no end to wait for
+	}
+	s.during("reading from "+strings.Join(c.Topics, ", "), func() { err = c.read(s, &printer{form, c.With}, end) })
+	return err
 }
 
 // options returns what the client needs to know. They need the topics' partitions, which an own session looks up.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"sync"
 	"time"
 
@@ -27,8 +28,8 @@ type endWatch struct {
 	joined   bool
 }
 
-// note remembers where the logs begin and end now, and where the group is.
-func (e *endWatch) note(topics []string) error {
+// note remembers where the logs end now, and where the reading begins: where the group is, or else where --from says.
+func (e *endWatch) note(topics []string, from string) error {
 	edges, err := e.edges(topics)
 	if err != nil {
 		return err
@@ -38,6 +39,10 @@ func (e *endWatch) note(topics []string) error {
 		if committed, err = e.committed(e.group); err != nil {
 			return err
 		}
+	}
+	listed, err := e.timestamped(fromTime(from), topics)
+	if err != nil {
+		return err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -49,13 +54,40 @@ func (e *endWatch) note(topics []string) error {
 			if err != nil {
 				return err
 			}
-			e.ends[p], e.starts[p] = *end, *start
+			e.ends[p], e.starts[p] = *end, max(*start, fromOffset(from, *end))
+			if found, ok := listed.Lookup(topic, partition); ok && found.Err == nil {
+				e.starts[p] = max(*start, found.Offset)
+			}
 			if offset, ok := committed[p]; ok {
 				e.starts[p] = max(offset, *start)
 			}
 		}
 	}
 	return nil
+}
+
+// fromTime returns the time that --from names, if it names one.
+func fromTime(from string) *target {
+	t := &target{}
+	if _, err := strconv.ParseInt(from, 10, 64); err != nil && from != "earliest" && from != "latest" {
+		t.time, _ = parseTime("--from", from) // it was understood before
+	}
+	return t
+}
+
+// fromOffset returns the offset that --from names in a log with an end; 0 if it does not name one.
+func fromOffset(from string, end int64) int64 {
+	if from == "latest" {
+		return end
+	}
+	n, err := strconv.ParseInt(from, 10, 64)
+	switch {
+	case err != nil:
+		return 0
+	case n < 0:
+		return end + n
+	}
+	return n
 }
 
 // assign adds partitions that are read.

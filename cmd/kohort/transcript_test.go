@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/kohort/kohort/broker"
 )
@@ -122,6 +123,7 @@ func (r *runs) command(text string) string {
 	code := run(&world{
 		args: r.args(text), environ: r.environ, stdout: out, stderr: errOut,
 		stdin: strings.NewReader(strings.ReplaceAll(stdin, `\n`, "\n")), signals: make(chan os.Signal),
+		patience: time.Hour, // a slow machine must not change what is printed
 	})
 	var b strings.Builder
 	if redirected {
