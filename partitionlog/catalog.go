@@ -148,7 +148,7 @@ func (s *Store) applyToCatalog(lsn uint64, e entry) error {
 		return nil
 	case entryCreatePartitions, entryTopicConfig, entryBeginDelete, entryFinishDelete:
 		return s.applyToTopic(lsn, e)
-	case entryAppend, entryTrim: // of a partition
+	case entryAppend, entryTrim, entrySkip: // of a partition
 	}
 	return fmt.Errorf("%w: entry kind %d", ErrDamaged, e.kind)
 }

@@ -61,29 +61,7 @@ func replayScenario(r *result) error {
 		time.Sleep(*settle)
 	}
 	t0 := time.Now()
-	err = forAll(n, *conns, func(i int) error {
-		c, err := coordinator(groupName(i))
-		if err != nil {
-			return err
-		}
-		defer c.close()
-		var h hist
-		req := commitRequest(groupName(i), "", -1, *topic, parts)
-		ops, err := c.drive(make(chan struct{}), max(1, *depth), 0, each, &h, func(k int64) kmsg.Request {
-			sent[i] = k + 1
-			setOffset(req, k+1)
-			return req
-		}, func(k int64, resp kmsg.Response) error {
-			if err := checkCommit(resp, len(parts)); err != nil {
-				return err
-			}
-			last[i] = k + 1
-			return nil
-		})
-		r.add(&h, ops)
-		return err
-	})
-	if err != nil {
+	if err := r.commitEach(n, each, parts, last, sent); err != nil {
 		return err
 	}
 	r.Seconds = time.Since(t0).Seconds()
@@ -106,11 +84,18 @@ func replayScenario(r *result) error {
 		return err
 	}
 	r.Extra["restart_to_apiversions_ms"] = b.up.Seconds() * 1000
+	err = r.awaitOffsets(b, parts, last, sent)
+	r.Extra["rss_after_kib"] = float64(rssKiB(b.cmd.Process.Pid, "VmRSS"))
+	return err
+}
+
+// awaitOffsets asks until every group has its last offset back.
+func (r *result) awaitOffsets(b *broker, parts []int32, last, sent []int64) (err error) {
 	deadline := time.Now().Add(30 * time.Second)
 	for {
 		var mu sync.Mutex
 		wrong, checked := 0, 0
-		err = forAll(n, 16, func(i int) error {
+		err = forAll(len(last), 16, func(i int) error {
 			c, err := coordinator(groupName(i))
 			if err != nil {
 				return err
@@ -133,10 +118,34 @@ func replayScenario(r *result) error {
 		if err == nil && wrong == 0 || time.Now().After(deadline) {
 			r.Extra["restart_to_all_right_ms"] = time.Since(b.since).Seconds() * 1000
 			r.checked(checked, wrong)
-			break
+			return err
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-	r.Extra["rss_after_kib"] = float64(rssKiB(b.cmd.Process.Pid, "VmRSS"))
-	return err
+}
+
+// commitEach commits each offsets in a row for every group.
+func (r *result) commitEach(n int, each int64, parts []int32, last, sent []int64) error {
+	return forAll(n, *conns, func(i int) error {
+		c, err := coordinator(groupName(i))
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		var h hist
+		req := commitRequest(groupName(i), "", -1, *topic, parts)
+		ops, err := c.drive(make(chan struct{}), max(1, *depth), 0, each, &h, func(k int64) kmsg.Request {
+			sent[i] = k + 1
+			setOffset(req, k+1)
+			return req
+		}, func(k int64, resp kmsg.Response) error {
+			if err := checkCommit(resp, len(parts)); err != nil {
+				return err
+			}
+			last[i] = k + 1
+			return nil
+		})
+		r.add(&h, ops)
+		return err
+	})
 }

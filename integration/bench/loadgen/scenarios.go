@@ -403,6 +403,46 @@ func manyGroups(r *result) error {
 	return err
 }
 
+// idle heartbeats and commits at intervals until stop closes.
+func (m *member) idle(r *result, seed int64, last *int64, stop <-chan struct{}, count func(took time.Duration)) {
+	rnd := rand.New(rand.NewSource(seed))
+	nextHB := time.Now().Add(time.Duration(rnd.Int63n(int64(*heartbeatEvery))))
+	nextCommit := time.Now().Add(time.Duration(rnd.Int63n(int64(*commitEvery))))
+	req := commitRequest(m.group, m.id, m.gen, *topic, m.assigned)
+	for {
+		at := nextHB
+		if nextCommit.Before(at) {
+			at = nextCommit
+		}
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Until(at)):
+		}
+		from := time.Now()
+		var err error
+		if at == nextHB {
+			nextHB = nextHB.Add(*heartbeatEvery)
+			err = m.heartbeat()
+		} else {
+			nextCommit = nextCommit.Add(*commitEvery)
+			setOffset(req, *last+1)
+			var resp kmsg.Response
+			if resp, err = m.c.call(req); err == nil {
+				err = checkCommit(resp, len(m.assigned))
+			}
+			if err == nil {
+				*last++
+			}
+		}
+		if err != nil {
+			r.err(err)
+			return
+		}
+		count(time.Since(from))
+	}
+}
+
 // idle-members: what members that only heartbeat and commit cost the broker.
 func idleMembers(r *result) error {
 	total := *members * *partitions
@@ -422,47 +462,14 @@ func idleMembers(r *result) error {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			rnd := rand.New(rand.NewSource(int64(i)))
-			nextHB := time.Now().Add(time.Duration(rnd.Int63n(int64(*heartbeatEvery))))
-			nextCommit := time.Now().Add(time.Duration(rnd.Int63n(int64(*commitEvery))))
-			req := commitRequest(m.group, m.id, m.gen, *topic, m.assigned)
-			for {
-				at := nextHB
-				if nextCommit.Before(at) {
-					at = nextCommit
-				}
-				select {
-				case <-stop:
-					return
-				case <-time.After(time.Until(at)):
-				}
-				from := time.Now()
-				var err error
-				if at == nextHB {
-					nextHB = nextHB.Add(*heartbeatEvery)
-					err = m.heartbeat()
-				} else {
-					nextCommit = nextCommit.Add(*commitEvery)
-					setOffset(req, last[i]+1)
-					var resp kmsg.Response
-					if resp, err = m.c.call(req); err == nil {
-						err = checkCommit(resp, len(m.assigned))
-					}
-					if err == nil {
-						last[i]++
-					}
-				}
-				if err != nil {
-					r.err(err)
-					return
-				}
+			m.idle(r, int64(i), &last[i], stop, func(took time.Duration) {
 				mu.Lock()
+				defer mu.Unlock()
 				if counting {
-					r.h.add(time.Since(from))
+					r.h.add(took)
 					r.Ops++
 				}
-				mu.Unlock()
-			}
+			})
 		}()
 	}
 	time.Sleep(*warmup)
