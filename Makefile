@@ -50,7 +50,7 @@ race: ## the tests of packages with goroutines, under the race detector
 
 lint: ## golangci-lint with .golangci.yml
 	@echo '==> lint (golangci-lint is built first where Go has not cached it)'
-	$(LINT) run --build-tags synctests ./...
+	$(LINT) run --allow-parallel-runners --build-tags synctests ./...
 
 fmt: ## gofumpt, as lint wants it
 	$(LINT) fmt ./...
@@ -69,11 +69,11 @@ fuzz: ## every fuzz target for half a minute; FUZZ=10m for longer
 bench: ## all benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
-conformance: ## compare with a live Apache Kafka (needs Maven and Java 17); RECORD=1 keeps its answers, ONLY=regexp
+conformance: ## compare with a live Apache Kafka (needs Maven and Java 17); RECORD=1 keeps its answers, ONLY=regexp, HISTORIES=5000
 	@for program in mvn java; do command -v $$program >/dev/null || { \
 		echo '==> installing Maven and a Java runtime'; \
 		as=; test "$$(id -u)" = 0 || as=sudo; \
 		$$as apt-get update -qq; \
 		$$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq maven openjdk-17-jre-headless >/dev/null; \
 	}; done
-	cd integration && go run ./conformance/compare -run '$(ONLY)' $(if $(RECORD),-record)
+	cd integration && go run ./conformance/$(if $(HISTORIES),histories -count $(HISTORIES),compare -run '$(ONLY)' $(if $(RECORD),-record))

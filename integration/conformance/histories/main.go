@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -193,13 +194,21 @@ func (r *runner) judge(ctx context.Context, suspects []uint64) error {
 	for kind, n := range kinds {
 		fmt.Printf("%4d times %s\n", n, kind)
 	}
-	for i, seed := range suspects {
-		if d := real[seed]; d != nil && r.shrinks > 0 {
-			r.shrinks--
-			fmt.Printf("\nseed %d (%d of %d suspects)\n", seed, i+1, len(suspects))
-			r.shrink(ctx, conformance.Generate(seed, r.isTimed(seed)), r.isTimed(seed))
+	for _, seed := range suspects {
+		if real[seed] == nil || r.shrinks == 0 {
+			continue
 		}
+		r.shrinks--
+		places <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-places }()
+			text := r.shrink(ctx, conformance.Generate(seed, r.isTimed(seed)), r.isTimed(seed))
+			mu.Lock()
+			defer mu.Unlock()
+			fmt.Printf("\nseed %d\n%s", seed, text)
+		})
 	}
+	wait.Wait()
 	fmt.Printf("\n%d histories, %d with time-outs: %d differ\n", r.count, r.timed, len(real))
 	if len(real) > 0 {
 		return fmt.Errorf("Kohort and Kafka %s differ in %d histories", conformance.KafkaVersion, len(real))
@@ -207,21 +216,20 @@ func (r *runner) judge(ctx context.Context, suspects []uint64) error {
 	return nil
 }
 
-// shrink leaves out lines as long as the difference stays, and prints what is left.
-func (r *runner) shrink(ctx context.Context, lines []string, timed bool) {
-	for again := true; again && ctx.Err() == nil; {
+// shrink leaves out lines as long as the difference stays, and returns what is left.
+func (r *runner) shrink(ctx context.Context, lines []string, timed bool) string {
+	for again := !timed; again && ctx.Err() == nil; {
 		again = false
 		for i := len(lines) - 1; i >= 0; i-- {
 			fewer := slices.Delete(slices.Clone(lines), i, i+1)
-			if d, err := r.verdict(ctx, fewer, timed); err == nil && d != nil {
+			if d, err := r.compare(ctx, fewer, timed); err == nil && d != nil {
 				lines, again = fewer, true
 			}
 		}
 	}
-	for _, line := range lines {
-		fmt.Println("  " + line)
-	}
+	text := "  " + strings.Join(lines, "\n  ") + "\n"
 	if d, err := r.verdict(ctx, lines, timed); err == nil && d != nil {
-		fmt.Println("  " + d.String())
+		return text + "  " + d.String() + "\n"
 	}
+	return text + "  several runs agree\n"
 }
