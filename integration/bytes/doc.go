@@ -4,7 +4,9 @@
 //	history.go        what happens to the groups: the same for both brokers
 //	history_kafka.go  what only Kafka can do: transactions, consumer groups (KIP-848), share groups
 //	truth.go          what a broker says about its groups, asked with ordinary requests
+//	dump.go           the records of __consumer_offsets, field by field
 //	record/           a command: runs all of the history on a live Kafka and keeps its log directory in testdata/kafka
+//	compare/          a command: runs the common history on both, and compares bytes and what Kafka's formatters print
 //
 // testdata/kafka was made by
 //

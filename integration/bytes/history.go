@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -76,6 +77,7 @@ func (h *History) Common() error {
 		{"commits without members", h.simple},
 		{"a commit with a retention of its own", h.retention},
 		{"a group of another protocol type", h.connect},
+		{"a group of two members", h.pair},
 		{"a group that is deleted", h.deleteGroup},
 		{"an offset that is deleted", h.deleteOffset},
 		{"a topic that is deleted", h.deleteTopic},
@@ -229,7 +231,7 @@ func (h *History) deleteOffset(ctx context.Context) error {
 	return errors.Join(kerr.ErrorForCode(resp.ErrorCode), kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode))
 }
 
-// deleteTopic deletes a topic that has committed offsets, and waits until they are gone, too.
+// deleteTopic deletes a topic that has committed offsets, and waits for their tombstone, which Kafka writes afterwards.
 func (h *History) deleteTopic(ctx context.Context) error {
 	if err := h.commit(ctx, 8, "bereft", -1, at("gone", 0, 1, -1, nil), at("orders", 2, 3, -1, nil)); err != nil {
 		return err
@@ -239,8 +241,10 @@ func (h *History) deleteTopic(ctx context.Context) error {
 		return err
 	}
 	for {
-		offsets, err := admin.FetchOffsets(ctx, "bereft")
-		if _, there := offsets.Lookup("gone", 0); err != nil || !there {
+		records, err := h.Dump(ctx, false)
+		if err != nil || slices.ContainsFunc(records, func(r Record) bool {
+			return r.Group == "bereft" && slices.Contains(r.Fields, Field{"value", "null"})
+		}) {
 			return err
 		}
 		select {

@@ -229,3 +229,29 @@ func TestImportedTransactions(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// A compacted log keeps the holes that Kafka's cleaner left: it begins at 0, and its first record is further on.
+func TestImportedHoles(t *testing.T) {
+	h := imported(t)
+	c, err := h.client("reader", kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{"compacted": {0: kgo.NewOffset().At(0)}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	records := c.PollFetches(ctx).Records()
+	if len(records) == 0 || records[0].Offset == 0 {
+		t.Fatalf("%d records, the first one at 0", len(records))
+	}
+	for _, r := range records {
+		if want := fmt.Sprintf("compacted-0-%d", r.Offset%10); string(r.Value) != want {
+			t.Errorf("record at %d is %q, want %q", r.Offset, r.Value, want)
+		}
+	}
+	for _, p := range recorded(t).Topics {
+		if p.Topic == "compacted" && (p.Start != 0 || p.End <= records[len(records)-1].Offset) {
+			t.Errorf("the recording has [%d, %d]", p.Start, p.End)
+		}
+	}
+}
