@@ -4,7 +4,7 @@
 //
 // # One loop, one command log
 //
-// Everything that changes is an entry: an append, a trim, a topic, a configuration, a leader epoch, a block of
+// Everything that changes is an entry: an append, a skip, a trim, a topic, a configuration, a leader epoch, a block of
 // producer ids. One goroutine, the store's loop, takes the calls that wait, and goes through four steps:
 //
 //	callers            the loop                                             disk

@@ -20,7 +20,7 @@
 //
 // and makes or fills one that no broker uses:
 //
-//	kohort import-offsets DIR --data DATA    groups, offsets and records out of Kafka's log directory
+//	kohort import-offsets DIR... --data DATA    groups, offsets and records out of Kafka's log directory
 //
 // # What it may not know
 //

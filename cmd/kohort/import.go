@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kohort/kohort/broker/settings"
@@ -15,7 +15,7 @@ import (
 
 // importCommand is `kohort import-offsets`.
 type importCommand struct {
-	Dir         string   `arg:"" help:"Log directory of Apache Kafka, which must be stopped, or one of its __consumer_offsets-N directories."`
+	Dir         []string `arg:"" help:"Log directories (all of log.dirs) of Apache Kafka, which must be stopped, or one of its __consumer_offsets-N directories."`
 	Data        string   `required:"" placeholder:"DIR" help:"Data directory that no broker uses; made if missing."`
 	DryRun      bool     `help:"Read, and say what would be imported; write nothing."`
 	Topics      bool     `help:"Also copy the topics' records, with their offsets."`
@@ -39,7 +39,7 @@ type importer struct {
 func (c *importCommand) Run(w *world) error {
 	im := &importer{command: c, history: offsetslog.NewHistory()}
 	var err error
-	w.during("importing "+c.Dir, func() { err = im.run(w) })
+	w.during("importing "+strings.Join(c.Dir, ", "), func() { err = im.run(w) })
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (im *importer) run(w *world) (err error) {
 	if _, err := partitionlog.ParseTopicConfig(im.settings.TopicDefaults(), im.overrides); err != nil {
 		return err
 	}
-	if im.source, err = openKafkaDir(c.Dir); err != nil {
+	if im.source, err = openKafkaDirs(c.Dir); err != nil {
 		return err
 	}
 	for _, p := range im.source.offsets {
@@ -177,9 +177,6 @@ func (im *importer) refuseKnown(topic *partitionlog.Topic) error {
 
 // damaged notes a damage.
 func (im *importer) damaged(file string, at int64, reason string) {
-	if name, err := filepath.Rel(im.command.Dir, file); err == nil {
-		file = name
-	}
 	im.report.Damage = append(im.report.Damage, importDamage{file, at, reason})
 }
 

@@ -4,7 +4,7 @@ import "fmt"
 
 // importReport says what an import found, and did.
 type importReport struct {
-	From        string         `json:"from"`
+	From        []string       `json:"from"`
 	Data        string         `json:"data"`
 	DryRun      bool           `json:"dryRun"`
 	Records     int            `json:"records"`

@@ -15,7 +15,7 @@ import (
 	"github.com/kohort/kohort/partitionlog"
 )
 
-// kafkaDir is what lies in a log directory of Apache Kafka.
+// kafkaDir is what lies in the log directories of an Apache Kafka.
 type kafkaDir struct {
 	offsets []*kafkaPartition
 	topics  map[string][]*kafkaPartition // by name, in the order of their numbers; internal ones are not here
@@ -23,6 +23,7 @@ type kafkaDir struct {
 
 // kafkaPartition is the directory of one partition.
 type kafkaPartition struct {
+	dir      string
 	topic    string
 	index    int32
 	segments []kafkaSegment
@@ -37,25 +38,57 @@ type kafkaSegment struct {
 // internalTopics are Kafka's own; nothing in them means anything to another broker, but for the offsets topic.
 var internalTopics = []string{"__transaction_state", "__share_group_state", "__cluster_metadata", "__remote_log_metadata"}
 
-// openKafkaDir finds the partitions.
-func openKafkaDir(dir string) (*kafkaDir, error) {
+// openKafkaDirs finds the partitions in all directories.
+func openKafkaDirs(dirs []string) (*kafkaDir, error) {
+	d := &kafkaDir{topics: map[string][]*kafkaPartition{}}
+	for _, dir := range dirs {
+		if err := d.open(dir); err != nil {
+			return nil, err
+		}
+	}
+	if len(d.offsets) == 0 {
+		return nil, fmt.Errorf("%q has no directory %s-N; give the log directories (log.dirs) of a Kafka broker", dirs, offsetslog.Topic)
+	}
+	if err := sortPartitions(d.offsets); err != nil {
+		return nil, err
+	}
+	for _, partitions := range d.topics {
+		if err := sortPartitions(partitions); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// sortPartitions sorts by number, and refuses copies: nobody knows which one is the leader's.
+func sortPartitions(partitions []*kafkaPartition) error {
+	slices.SortFunc(partitions, func(a, b *kafkaPartition) int { return cmp.Compare(a.index, b.index) })
+	for i, p := range partitions[1:] {
+		if other := partitions[i]; other.index == p.index {
+			return fmt.Errorf("%q and %q are the same partition; give the directories of one broker", other.dir, p.dir)
+		}
+	}
+	return nil
+}
+
+// open finds the partitions in one directory.
+func (d *kafkaDir) open(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%q: %w; give a log directory of Kafka (log.dirs)", dir, errors.Unwrap(err))
+		return fmt.Errorf("%q: %w; give a log directory of Kafka (log.dirs)", dir, errors.Unwrap(err))
 	}
-	d := &kafkaDir{topics: map[string][]*kafkaPartition{}}
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if topic, index, ok := kafkaPartitionName(filepath.Base(absolute)); ok && topic == offsetslog.Topic {
 		p, err := openKafkaPartition(dir, topic, index, 0)
-		d.offsets = []*kafkaPartition{p}
-		return d, err
+		d.offsets = append(d.offsets, p)
+		return err
 	}
 	starts, err := logStarts(filepath.Join(dir, "log-start-offset-checkpoint"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, entry := range entries {
 		topic, index, ok := kafkaPartitionName(entry.Name())
@@ -64,7 +97,7 @@ func openKafkaDir(dir string) (*kafkaDir, error) {
 		}
 		p, err := openKafkaPartition(filepath.Join(dir, entry.Name()), topic, index, starts[entry.Name()])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if topic == offsetslog.Topic {
 			d.offsets = append(d.offsets, p)
@@ -72,15 +105,7 @@ func openKafkaDir(dir string) (*kafkaDir, error) {
 			d.topics[topic] = append(d.topics[topic], p)
 		}
 	}
-	byIndex := func(a, b *kafkaPartition) int { return cmp.Compare(a.index, b.index) }
-	slices.SortFunc(d.offsets, byIndex)
-	for _, partitions := range d.topics {
-		slices.SortFunc(partitions, byIndex)
-	}
-	if len(d.offsets) == 0 {
-		return nil, fmt.Errorf("%q has no directory %s-N; give the log directory (log.dirs) of a Kafka broker", dir, offsetslog.Topic)
-	}
-	return d, nil
+	return nil
 }
 
 // kafkaPartitionName takes TOPIC-PARTITION apart. Directories that are about to be deleted end otherwise.
@@ -95,7 +120,7 @@ func kafkaPartitionName(name string) (topic string, index int32, ok bool) {
 
 // openKafkaPartition lists the segments of a partition.
 func openKafkaPartition(dir, topic string, index int32, logStart int64) (*kafkaPartition, error) {
-	p := &kafkaPartition{topic: topic, index: index}
+	p := &kafkaPartition{dir: dir, topic: topic, index: index}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err

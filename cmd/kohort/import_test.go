@@ -81,7 +81,7 @@ func newKafkaLog(t *testing.T) *kafkaLog {
 // imports runs an import and returns its report.
 func imports(t *testing.T, k *kafkaLog, wantCode int, args ...string) (report importReport, errOut string) {
 	t.Helper()
-	out, errOut, code := said(t, "", "", append([]string{"import-offsets", k.dir, "-o", "json"}, args...)...)
+	out, errOut, code := said(t, "", "", append(append([]string{"import-offsets", k.dir}, args...), "-o", "json")...)
 	if code != wantCode {
 		t.Fatalf("exit code %d, want %d: %s%s", code, wantCode, out, errOut)
 	}
@@ -96,16 +96,18 @@ func imports(t *testing.T, k *kafkaLog, wantCode int, args ...string) (report im
 // A group that moves with its topic goes on where it was, in a log with the same offsets.
 func TestImport(t *testing.T) {
 	k := newKafkaLog(t)
+	second := &kafkaLog{t, filepath.Join(t.TempDir(), "second")} // of the same broker
+	second.segment("orders-3", 0, k.batch(0, -1, nil, []byte("x")))
 	data := filepath.Join(t.TempDir(), "data")
-	imports(t, k, 0, "--data", data, "--dry-run", "--topics")
+	imports(t, k, 0, second.dir, "--data", data, "--dry-run", "--topics")
 	if exists(data) {
 		t.Fatal("a dry run wrote something")
 	}
-	report, _ := imports(t, k, 0, "--data", data, "--topics", "--topic-config", "retention.ms=-1", "--set", "offsets.topic.num.partitions=4")
-	want := importTopic{Name: "orders", Partitions: 3, Missing: 1, Batches: 5, Uncommitted: 2}
+	report, _ := imports(t, k, 0, second.dir, "--data", data, "--topics", "--topic-config", "retention.ms=-1", "--set", "offsets.topic.num.partitions=4")
+	want := importTopic{Name: "orders", Partitions: 4, Missing: 1, Batches: 6, Uncommitted: 2}
 	got := report.Topics[0]
 	want.Offsets, want.Bytes = got.Offsets, got.Bytes
-	if fmt.Sprint(got) != fmt.Sprint(want) || fmt.Sprint(got.Offsets) != "[{0 10 19} {2 100 100}]" {
+	if fmt.Sprint(got) != fmt.Sprint(want) || fmt.Sprint(got.Offsets) != "[{0 10 19} {2 100 100} {3 0 1}]" {
 		t.Errorf("topic %+v", got)
 	}
 	if fmt.Sprint(report.Groups) != "[{team  0 0 1}]" || report.Partitions != 4 {
@@ -118,7 +120,7 @@ func TestImport(t *testing.T) {
 	if out, errOut, _ := said(t, b.Addr(), "", "consume", "orders:0", "-e"); out != "12\n15 committed\n17\n" {
 		t.Errorf("all records: %s%s", out, errOut)
 	}
-	if out, errOut, _ := said(t, b.Addr(), "", "consume", "orders", "-g", "team", "-n", "1"); out != "17\n" {
+	if out, errOut, _ := said(t, b.Addr(), "", "consume", "orders", "-g", "team", "-n", "2"); !strings.Contains(out, "17\n") || !strings.Contains(out, "x\n") {
 		t.Errorf("the group goes on with: %s%s", out, errOut)
 	}
 	out, errOut, _ := said(t, b.Addr(), "", "produce", "orders", "-p", "2", "x", "-o", "json")
@@ -157,8 +159,11 @@ func TestImportDamage(t *testing.T) {
 	k.dir = filepath.Dir(name)
 	report, _ := imports(t, k, 1, "--data", filepath.Join(t.TempDir(), "data"))
 	if len(report.Groups) != 2 || len(report.Damage) != 2 || report.Damage[0].Position != int64(len(k.committed(0, "team", "orders", 9))) ||
-		report.Damage[0].File != "00000000000000000000.log" || report.Damage[1].Position != int64(len(b)-40) {
+		report.Damage[0].File != name || report.Damage[1].Position != int64(len(b)-40) {
 		t.Errorf("%+v", report)
+	}
+	if _, errOut := imports(t, k, 1, k.dir, "--data", filepath.Join(t.TempDir(), "data")); !strings.Contains(errOut, "are the same partition") {
+		t.Errorf("the same directory twice: %s", errOut)
 	}
 	k.dir = t.TempDir()
 	if _, errOut := imports(t, k, 1, "--data", filepath.Join(k.dir, "data")); !strings.Contains(errOut, "no directory __consumer_offsets-N") {

@@ -16,7 +16,7 @@ func request[R kmsg.Response](ctx context.Context, addr string, req kmsg.Request
 	if err != nil {
 		return response, err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // one request was all
 	if deadline, ok := ctx.Deadline(); ok {
 		if err := conn.SetDeadline(deadline); err != nil {
 			return response, err

@@ -47,7 +47,7 @@ func record(ctx context.Context, pom, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := os.Setenv("TMPDIR", dir); err != nil {
 		return err
 	}
