@@ -20,6 +20,8 @@ RACE := ./broker/... ./cmd/... ./offsetslog/... ./partitionlog/journal/... ./par
 SIM  := 60s
 FUZZ := 30s
 
+ROUNDS := 5
+
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -66,8 +68,8 @@ fuzz: ## every fuzz target for half a minute; FUZZ=10m for longer
 		done; \
 	done
 
-bench: ## all benchmarks
-	go test -run '^$$' -bench . -benchmem ./...
+bench: ## against kfake, the machine's floor and, with KAFKA=1, Apache Kafka; writes docs/bench.md; ROUNDS=5
+	cd integration/bench && go run . -rounds $(ROUNDS) -doc ../../docs/bench.md
 
 conformance: ## compare with a live Apache Kafka (needs Maven and Java 17); RECORD=1 keeps its answers, ONLY=regexp, HISTORIES=5000
 	@for program in mvn java; do command -v $$program >/dev/null || { \
@@ -77,3 +79,4 @@ conformance: ## compare with a live Apache Kafka (needs Maven and Java 17); RECO
 		$$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq maven openjdk-17-jre-headless >/dev/null; \
 	}; done
 	cd integration && go run ./conformance/$(if $(HISTORIES),histories -count $(HISTORIES),compare -run '$(ONLY)' $(if $(RECORD),-record))
+	$(if $(HISTORIES)$(ONLY)$(RECORD),,cd integration && go run ./bytes/compare)
