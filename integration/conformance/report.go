@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,19 +22,12 @@ func Report(scenarios []*Scenario) string {
 			specs++
 			fmt.Fprintf(&spec, "| %s | %s |\n", s.Name, text)
 		}
-		reason := ""
 		for _, step := range s.Steps {
 			if step.API != "" {
 				steps++
 			}
-			for _, d := range step.Deviations {
-				if d.Reason != "as above" {
-					reason = d.Reason
-				}
-				kept++
-				fmt.Fprintf(&deviations, "| %s | %s | `%s` is `%s` | %s |\n", s.Name, request(step), d.Path, d.Value, reason)
-			}
 		}
+		kept += deviationRows(&deviations, s)
 	}
 	return fmt.Sprintf(`%d scenarios with %d requests, compared with a live Apache Kafka %s.
 
@@ -46,9 +40,35 @@ func Report(scenarios []*Scenario) string {
 
 `+"`*`"+` stands for anything, `+"`(nothing)`"+` for a field that the answer does not have.
 
-| scenario | request | Kohort's answer | reason |
-|---|---|---|---|
+| scenario | Kohort's answer | reason |
+|---|---|---|
 %s`, len(scenarios), steps, KafkaVersion, KafkaVersion, specs, spec.String(), KafkaVersion, kept, deviations.String())
+}
+
+// deviationRows writes a scenario's deviations, one row for each reason, and returns their number.
+func deviationRows(b *strings.Builder, s *Scenario) (n int) {
+	var reasons []string
+	answers := map[string][]string{}
+	reason := ""
+	for _, step := range s.Steps {
+		for _, d := range step.Deviations {
+			if d.Reason != "as above" {
+				reason = d.Reason
+			}
+			if answers[reason] == nil {
+				reasons = append(reasons, reason)
+			}
+			answer := fmt.Sprintf("%s: `%s` is `%s`", request(step), d.Path, d.Value)
+			if !slices.Contains(answers[reason], answer) {
+				answers[reason] = append(answers[reason], answer)
+			}
+			n++
+		}
+	}
+	for _, reason := range reasons {
+		fmt.Fprintf(b, "| %s | %s | %s |\n", s.Name, strings.Join(answers[reason], "<br>"), reason)
+	}
+	return n
 }
 
 // request names a step for a table.
