@@ -195,16 +195,23 @@ func (r *runner) judge(ctx context.Context, suspects []uint64) error {
 		fmt.Printf("%4d times %s\n", n, kind)
 	}
 	for _, seed := range suspects {
-		if real[seed] == nil || r.shrinks == 0 {
+		mu.Lock()
+		differs := real[seed] != nil
+		mu.Unlock()
+		if !differs || r.shrinks == 0 {
 			continue
 		}
 		r.shrinks--
 		places <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-places }()
-			text := r.shrink(ctx, conformance.Generate(seed, r.isTimed(seed)), r.isTimed(seed))
+			text, differs := r.shrink(ctx, conformance.Generate(seed, r.isTimed(seed)), r.isTimed(seed))
 			mu.Lock()
 			defer mu.Unlock()
+			if !differs {
+				delete(real, seed)
+				return
+			}
 			fmt.Printf("\nseed %d\n%s", seed, text)
 		})
 	}
@@ -216,8 +223,9 @@ func (r *runner) judge(ctx context.Context, suspects []uint64) error {
 	return nil
 }
 
-// shrink leaves out lines as long as the difference stays, and returns what is left.
-func (r *runner) shrink(ctx context.Context, lines []string, timed bool) string {
+// shrink leaves out lines as long as the difference stays, and returns what is left and whether it still differs in
+// every pair of runs.
+func (r *runner) shrink(ctx context.Context, lines []string, timed bool) (text string, differs bool) {
 	for again := !timed; again && ctx.Err() == nil; {
 		again = false
 		for i := len(lines) - 1; i >= 0; i-- {
@@ -227,9 +235,9 @@ func (r *runner) shrink(ctx context.Context, lines []string, timed bool) string 
 			}
 		}
 	}
-	text := "  " + strings.Join(lines, "\n  ") + "\n"
+	text = "  " + strings.Join(lines, "\n  ") + "\n"
 	if d, err := r.verdict(ctx, lines, timed); err == nil && d != nil {
-		return text + "  " + d.String() + "\n"
+		return text + "  " + d.String() + "\n", true
 	}
-	return text + "  several runs agree\n"
+	return text, false
 }
