@@ -14,6 +14,7 @@
 //
 //	title: a sentence                           what the scenario shows
 //	with group.max.size=1                       a setting that differs from the fixture's
+//	steps take 450ms                            each step that tries has its own time (histories in which time passes)
 //	alone                                       on a broker of its own, that nobody has talked to
 //	spec: text                                  where Kafka's live answer differs from the written specification
 //	A: JoinGroup v9 MemberID: "", Protocols: [{Name: range, Metadata: M}]
@@ -35,7 +36,8 @@
 //
 // An indented line that begins with none of = ! ? -> continues the request. Field names are kmsg's; fields that are not
 // named have the value of the `default` line in fixture.txt, or else kmsg's. Every scenario has groups $g, $g2, $g3 of its own,
-// and, where it names them, topics $t (three partitions), $u (one) and the names $v and $w that do not exist yet; $t.id is an id.
+// and, where it names them, topics $t (three partitions), $u (one) and the names $v, $w and $d that do not exist yet; $t.id is an id.
+// The steps that try learn $A, $gen, $proto, $d.id and $d.old from the answers.
 // A `!` that Kohort does not need is an error. In PATH and value of = ! ? a * stands for anything.
 //
 // # What is never compared

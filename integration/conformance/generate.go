@@ -11,8 +11,12 @@ import (
 func Generate(seed uint64, timed bool) []string {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), timed: timed}
 	g.static = g.IntN(3) == 0
+	g.topics = !timed && g.IntN(3) == 0
 	n := 8 + g.IntN(22)
 	var lines []string
+	if g.topics {
+		lines = append(lines, g.createTopic())
+	}
 	for range n {
 		lines = append(lines, g.step())
 	}
@@ -24,6 +28,7 @@ type generator struct {
 	*rand.Rand
 	timed  bool
 	static bool // members A and B have instances
+	topics bool // a topic of the history's own comes and goes
 }
 
 // pick draws one of several texts.
@@ -39,6 +44,16 @@ func (g *generator) often(usual string, others ...string) string {
 
 func (g *generator) step() string {
 	m := g.pick("A", "A", "B", "B", "C")
+	if g.topics {
+		switch n := g.IntN(100); {
+		case n < 20:
+			return g.topicStep()
+		case n < 35:
+			return g.commit(m)
+		case n < 45:
+			return g.fetch()
+		}
+	}
 	switch n := g.IntN(100); {
 	case n < 34:
 		return g.join(m)
@@ -130,21 +145,22 @@ func (g *generator) commit(m string) string {
 	if g.IntN(4) == 0 {
 		m, who = "Z", "Generation: -1"
 	}
-	topic := g.often("Topic: $t, TopicID: $t.id", "Topic: $u, TopicID: $u.id", "Topic: $v, TopicID: nobody")
+	topic := g.commitTopic()
 	return fmt.Sprintf("%s tries: OffsetCommit v%d %s, Topics: [{%s, Partitions: [{Partition: %d, Offset: %d, LeaderEpoch: %d, Metadata: %s}]}]",
 		m, 2+g.version(8), who, topic, g.IntN(4), g.IntN(100), g.IntN(3)-1, g.pick("m", "null", `""`))
 }
 
 func (g *generator) fetch() string {
-	topics := g.pick("null", "[]", "[{Topic: $t, ID Partitions: [0, 1, 2]}]", "[{Topic: $u, ID Partitions: [0]}, {Topic: $t, ID Partitions: [2, 0]}]")
+	topics := g.fetchTopics()
 	version := 1 + g.version(9)
 	if version == 1 && topics == "null" {
 		topics = "[]"
 	}
 	if version < 8 {
-		return fmt.Sprintf("Z tries: OffsetFetch v%d Group: $g, Topics: %s", version, strings.ReplaceAll(topics, "ID ", ""))
+		return fmt.Sprintf("Z tries: OffsetFetch v%d Group: $g, Topics: %s", version, strings.NewReplacer("ID ", "", "OLD ", "").Replace(topics))
 	}
-	withIDs := strings.NewReplacer("$t, ID ", "$t, TopicID: $t.id, ", "$u, ID ", "$u, TopicID: $u.id, ").Replace(topics)
+	withIDs := strings.NewReplacer("$t, ID ", "$t, TopicID: $t.id, ", "$u, ID ", "$u, TopicID: $u.id, ",
+		"$d, ID ", "$d, TopicID: $d.id, ", "$d, OLD ", "$d, TopicID: $d.old, ").Replace(topics)
 	return fmt.Sprintf("Z tries: OffsetFetch v%d Groups: [{Group: $g, Topics: %s}]", version, withIDs)
 }
 

@@ -18,6 +18,19 @@ type history struct {
 	began time.Time
 	slot  time.Duration // each step of a history in which time passes has its own time; 0 for the others
 	next  int
+
+	partitions int // of $d, at least
+}
+
+// pass waits for the time of the next step, on a clock that may be moved.
+func (h *history) pass(t Target) {
+	h.next++
+	now := time.Now()
+	d := h.began.Add(time.Duration(h.next) * h.slot).Sub(now)
+	t.Pass(d)
+	if moved := d - time.Since(now); moved > 0 {
+		h.began = h.began.Add(-moved)
+	}
 }
 
 // timedSettle is the settling of timed histories: the same for both brokers, and short of when their timers fire, which
@@ -49,8 +62,7 @@ func RunHistory(ctx context.Context, s *Scenario, t Target, prefix string, topic
 func (r *run) try(s *Step) (leaves []Leaf, err error) {
 	h := r.history
 	if h.slot > 0 {
-		h.next++
-		time.Sleep(time.Until(h.began.Add(time.Duration(h.next) * h.slot)))
+		h.pass(r.target)
 	}
 	c, err := r.conn(s.Conn)
 	if err != nil {
@@ -117,7 +129,11 @@ func (r *run) collect(name string, within time.Duration) (leaves []Leaf, err err
 	}
 	keepOwn(resp, r.vars["$g"])
 	r.learn(name, resp)
-	for _, l := range r.renderer(req).leaves(resp) {
+	written := r.renderer(req)
+	if err := r.settleTopics(resp); err != nil {
+		return nil, err
+	}
+	for _, l := range written.leaves(resp) {
 		leaves = append(leaves, Leaf{"(" + name + ")" + l.Path, l.Value})
 	}
 	return leaves, nil
@@ -141,15 +157,6 @@ func (r *run) learn(name string, resp kmsg.Response) {
 			r.vars["$proto"] = *join.Protocol
 		}
 	}
-}
-
-// Parse reads a history's lines as a scenario.
-func Parse(dir, name string, lines []string) (*Scenario, error) {
-	f, err := loadFixture(dir + "/fixture.txt")
-	if err != nil {
-		return nil, err
-	}
-	return f.parse(name, "title: "+name+"\n"+strings.Join(lines, "\n"))
 }
 
 // SharedTopics creates the topics of histories and returns their names.

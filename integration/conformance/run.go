@@ -47,6 +47,9 @@ type run struct {
 func Run(ctx context.Context, s *Scenario, t Target, nonce string) (Transcript, error) {
 	r := newRun(ctx, s, t, fmt.Sprintf("s%.3s-%s-", s.Name, nonce))
 	defer r.closeAll()
+	if slices.ContainsFunc(s.Steps, func(st *Step) bool { return st.Kind == Try }) {
+		r.history = &history{began: time.Now(), slot: s.Slot}
+	}
 	if err := r.prepare(); err != nil {
 		return Transcript{}, fmt.Errorf("preparing: %w", err)
 	}
@@ -55,7 +58,7 @@ func Run(ctx context.Context, s *Scenario, t Target, nonce string) (Transcript, 
 
 func newRun(ctx context.Context, s *Scenario, t Target, prefix string) *run {
 	r := &run{ctx: ctx, scenario: s, target: t, conns: map[string]*conn{}, vars: map[string]string{}}
-	for _, name := range []string{"g", "g2", "g3", "t", "u", "v", "w"} {
+	for _, name := range []string{"g", "g2", "g3", "t", "u", "v", "w", "d"} {
 		r.vars["$"+name] = prefix + name
 	}
 	return r

@@ -17,7 +17,8 @@ type Scenario struct {
 	Title    string
 	Settings map[string]string
 	Alone    bool
-	Spec     []string // where Kafka differs from the written specification
+	Slot     time.Duration // of each step that tries; 0 for one right after the other
+	Spec     []string      // where Kafka differs from the written specification
 	Steps    []*Step
 	text     string // with macros expanded
 }
@@ -166,6 +167,11 @@ func (s *Scenario) addLine(f *fixture, line string) (*Step, error) {
 		}
 		s.Settings[name] = value
 		return nil, nil
+	}
+	if slot, ok := strings.CutPrefix(line, "steps take "); ok {
+		var err error
+		s.Slot, err = time.ParseDuration(slot)
+		return nil, err
 	}
 	step, err := f.parseStep(line)
 	if err != nil {

@@ -27,6 +27,7 @@ func main() {
 	flag.Uint64Var(&r.seed, "seed", 0, "seed of the first history; 0 draws one")
 	flag.IntVar(&r.parallel, "parallel", 100, "histories at once")
 	flag.IntVar(&r.shrinks, "shrink", 10, "differences to shrink")
+	flag.StringVar(&r.keep, "keep", "", "directory in which shrunk differences become scenarios")
 	flag.Parse()
 	if r.seed == 0 {
 		r.seed = rand.Uint64() >> 16
@@ -43,11 +44,11 @@ func main() {
 const slot = 450 * time.Millisecond
 
 type runner struct {
-	dir                             string
+	dir, keep                       string
 	count, timed, parallel, shrinks int
 	seed                            uint64
 	nonce                           string
-	runs                            atomic.Int64
+	runs, deletions                 atomic.Int64
 	kafka, kohort                   conformance.Server
 	kafkaTopics, kohortTopics       map[string]string
 }
@@ -57,7 +58,9 @@ func (r *runner) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.kafka, err = conformance.StartKafka(ctx, classPath, nil); err != nil {
+	if r.kafka, err = conformance.StartKafka(ctx, classPath, map[string]string{
+		"log.segment.delete.delay.ms": "1000", "log.index.size.max.bytes": "4096", // thousands of topics come and go
+	}); err != nil {
 		return err
 	}
 	defer r.kafka.Close()
@@ -106,7 +109,7 @@ func (r *runner) all(ctx context.Context) (suspects []uint64) {
 		}
 	}
 	wait.Wait()
-	fmt.Printf("%5.1f s  %d histories, %d differ; each of these again, in peace\n", time.Since(began).Seconds(), r.count, len(suspects))
+	fmt.Printf("%5.1f s  %d histories with %d deletions of topics, %d differ; each of these again, in peace\n", time.Since(began).Seconds(), r.count, r.deletions.Load(), len(suspects))
 	slices.Sort(suspects)
 	return suspects
 }
@@ -119,6 +122,7 @@ func (r *runner) compare(ctx context.Context, lines []string, timed bool) (*conf
 	if err != nil {
 		return nil, err
 	}
+	r.deletions.Add(int64(conformance.Deletions(s, kafka)))
 	return conformance.First(s, kafka, kohort), nil
 }
 
@@ -205,14 +209,17 @@ func (r *runner) judge(ctx context.Context, suspects []uint64) error {
 		places <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-places }()
-			text, differs := r.shrink(ctx, conformance.Generate(seed, r.isTimed(seed)), r.isTimed(seed))
+			lines, d := r.shrink(ctx, conformance.Generate(seed, r.isTimed(seed)), r.isTimed(seed))
 			mu.Lock()
 			defer mu.Unlock()
-			if !differs {
+			if d == nil {
 				delete(real, seed)
 				return
 			}
-			fmt.Printf("\nseed %d\n%s", seed, text)
+			fmt.Printf("\nseed %d\n  %s\n  %s\n", seed, strings.Join(lines, "\n  "), d)
+			if err := r.keepScenario(seed, lines, d); err != nil {
+				fmt.Printf("seed %d could not be kept: %v\n", seed, err)
+			}
 		})
 	}
 	wait.Wait()
@@ -223,9 +230,9 @@ func (r *runner) judge(ctx context.Context, suspects []uint64) error {
 	return nil
 }
 
-// shrink leaves out lines as long as the difference stays, and returns what is left and whether it still differs in
-// every pair of runs.
-func (r *runner) shrink(ctx context.Context, lines []string, timed bool) (text string, differs bool) {
+// shrink leaves out lines as long as the difference stays, and returns what is left and where it differs in every pair
+// of runs; nil if it does not.
+func (r *runner) shrink(ctx context.Context, lines []string, timed bool) ([]string, *conformance.Difference) {
 	for again := !timed; again && ctx.Err() == nil; {
 		again = false
 		for i := len(lines) - 1; i >= 0; i-- {
@@ -235,9 +242,9 @@ func (r *runner) shrink(ctx context.Context, lines []string, timed bool) (text s
 			}
 		}
 	}
-	text = "  " + strings.Join(lines, "\n  ") + "\n"
-	if d, err := r.verdict(ctx, lines, timed); err == nil && d != nil {
-		return text + "  " + d.String() + "\n", true
+	d, err := r.verdict(ctx, lines, timed)
+	if err != nil {
+		return lines, nil
 	}
-	return text, false
+	return lines, d
 }
