@@ -107,12 +107,26 @@ const maxPooledResponse = 4 << 20
 func (c *conn) write(correlationID int32, resp kmsg.Response) error {
 	buf := responses.Get().(*[]byte)
 	*buf = protocol.AppendResponse((*buf)[:0], correlationID, resp)
-	c.armWrite()
-	_, err := c.net.Write(*buf)
+	err := c.send(*buf)
 	if cap(*buf) <= maxPooledResponse {
 		responses.Put(buf)
 	}
 	return err
+}
+
+// writePiece is what a peer must take within the write timeout: one that reads slowly is served, one that does not is not.
+const writePiece = 256 << 10
+
+func (c *conn) send(b []byte) error {
+	for len(b) > 0 {
+		n := min(len(b), writePiece)
+		c.armWrite()
+		if _, err := c.net.Write(b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
 }
 
 // armRead and armWrite move the deadlines on, but not for every request: one that is a little old is as good.

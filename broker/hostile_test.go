@@ -211,6 +211,41 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 	}
 }
 
+// A peer that reads slowly, but reads, gets a large answer whole, though that takes longer than the write timeout.
+func TestPeerThatReadsSlowly(t *testing.T) {
+	b := start(t, func(c *broker.Config) { c.WriteTimeout = time.Second })
+	w := dial(t, b)
+	makeTopic(w, "t", 1)
+	big := strings.Repeat("x", 400<<10)
+	for range 20 {
+		if p := produce(w, 9, "t", 0, batchOf(partitionlog.None, time.Now().UnixMilli(), big)); p.ErrorCode != 0 {
+			t.Fatalf("produce: error %d", p.ErrorCode)
+		}
+	}
+	slow := dial(t, b)
+	if err := slow.net.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
+		t.Fatal(err)
+	}
+	req := fetchRequest("t", [16]byte{}, 0, 0)
+	req.Version, req.MaxBytes, req.Topics[0].Partitions[0].PartitionMaxBytes = 12, 50<<20, 50<<20
+	slow.send(req)
+	began := time.Now()
+	got, piece := 0, make([]byte, 256<<10)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for got < 15<<20 { // 20 values of 400 KiB, each with a key as large
+		<-tick.C
+		n, err := slow.net.Read(piece)
+		if err != nil {
+			t.Fatalf("cut off after %v with %d bytes: %v", time.Since(began), got, err)
+		}
+		got += n
+	}
+	if took := time.Since(began); took < 1500*time.Millisecond {
+		t.Errorf("the answer took %v only: this shows nothing", took)
+	}
+}
+
 // Thousands of idle connections: little memory for each, and the broker answers as before.
 func TestIdleConnections(t *testing.T) {
 	const n = 3000

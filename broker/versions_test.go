@@ -598,6 +598,10 @@ func testApiVersions(t *testing.T, b *brokertest.Broker, v int16) {
 		if resp := ask[*kmsg.ApiVersionsResponse](w, v, half); resp.ErrorCode != 129 {
 			t.Errorf("another cluster: error %d", resp.ErrorCode)
 		}
+		half.NodeID = -2 // only -1 means that no node is named
+		if resp := ask[*kmsg.ApiVersionsResponse](w, v, half); resp.ErrorCode != 129 {
+			t.Errorf("a node id that nobody has: error %d", resp.ErrorCode)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func (s *Server) checkApiVersions(req *kmsg.ApiVersionsRequest) *kerr.Error {
 		return nil
 	}
 	switch named := req.ClusterID != nil; {
-	case named != (req.NodeID >= 0):
+	case named != (req.NodeID != -1):
 		return kerr.InvalidRequest
 	case named && (*req.ClusterID != s.Store.ClusterID() || req.NodeID != s.NodeID):
 		return kerr.RebootstrapRequired

@@ -101,7 +101,7 @@ func (s *Server) groupEntries(group string) []configEntry {
 			e.Value = &value
 			e.synonym(p.Name, &value, kmsg.ConfigSourceGroupConfig)
 		}
-		e.synonym(p.Name, &p.Default, kmsg.ConfigSourceDefaultConfig)
+		e.synonym(p.From, &p.Default, kmsg.ConfigSourceDefaultConfig)
 		entries = append(entries, e)
 	}
 	return entries

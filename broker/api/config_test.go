@@ -140,7 +140,8 @@ func TestDescribeConfigsResources(t *testing.T) {
 		}
 	}
 	resp := ask[*kmsg.DescribeConfigsResponse](t, s, 4, describing(kmsg.ConfigResourceTypeGroupConfig, "g"))
-	if got := find(t, &resp.Resources[0], "consumer.session.timeout.ms"); *got.Value != "50000" || got.Source != kmsg.ConfigSourceGroupConfig || got.ReadOnly {
+	if got := find(t, &resp.Resources[0], "consumer.session.timeout.ms"); *got.Value != "50000" || got.Source != kmsg.ConfigSourceGroupConfig || got.ReadOnly ||
+		len(got.ConfigSynonyms) > 1 && got.ConfigSynonyms[1].Name != "group.consumer.session.timeout.ms" {
 		t.Errorf("got %+v", got)
 	}
 	if got := find(t, &resp.Resources[0], "consumer.heartbeat.interval.ms"); *got.Value != "5000" || got.Source != kmsg.ConfigSourceDefaultConfig {

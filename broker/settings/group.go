@@ -3,6 +3,8 @@ package settings
 import (
 	"fmt"
 	"sort"
+	"strconv"
+	"strings"
 )
 
 // GroupProperty is one config of a group (resource type GROUP of DescribeConfigs).
@@ -10,9 +12,9 @@ type GroupProperty struct {
 	Name    string
 	Default string // the broker-wide value
 	Doc     string
+	From    string // broker property that is its default
 	min     string // broker properties that bound it
 	max     string
-	from    string // broker property that is its default
 }
 
 // GroupProperties returns the configs that a group may have, in alphabetical order.
@@ -20,25 +22,26 @@ type GroupProperty struct {
 func (s *Settings) GroupProperties() []GroupProperty {
 	properties := []GroupProperty{
 		{
-			Name: "consumer.heartbeat.interval.ms", from: "group.consumer.heartbeat.interval.ms",
+			Name: "consumer.heartbeat.interval.ms", From: "group.consumer.heartbeat.interval.ms",
 			min: "group.consumer.min.heartbeat.interval.ms", max: "group.consumer.max.heartbeat.interval.ms",
 			Doc: "Heartbeat interval of the members of this group.",
 		},
 		{
-			Name: "consumer.session.timeout.ms", from: "group.consumer.session.timeout.ms",
+			Name: "consumer.session.timeout.ms", From: "group.consumer.session.timeout.ms",
 			min: "group.consumer.min.session.timeout.ms", max: "group.consumer.max.session.timeout.ms",
 			Doc: "Session timeout of the members of this group.",
 		},
 	}
 	for i := range properties {
-		properties[i].Default = s.values[properties[i].from].text
+		properties[i].Default = s.values[properties[i].From].text
 	}
 	return properties
 }
 
 // CheckGroupConfigs checks the whole set of a group's configs against the broker's bounds.
 //
-// Errors: a sentence for the first config, in alphabetical order, that is unknown, no number or out of bounds.
+// Errors: a sentence for the first config, in alphabetical order, that is unknown, no number or out of bounds, in Kafka's
+// words, for clients show them.
 // Source: GroupConfig.validate
 func (s *Settings) CheckGroupConfigs(overrides map[string]string) error {
 	names := make([]string, 0, len(overrides))
@@ -49,11 +52,11 @@ func (s *Settings) CheckGroupConfigs(overrides map[string]string) error {
 	effective := map[string]int64{}
 	known := s.GroupProperties()
 	for _, p := range known {
-		effective[p.Name] = s.number(p.from)
+		effective[p.Name] = s.number(p.From)
 	}
 	for _, name := range names {
 		if _, ok := effective[name]; !ok {
-			return fmt.Errorf("unknown group config name %q", name)
+			return fmt.Errorf("Unknown group config name: %s", name)
 		}
 	}
 	for _, p := range known {
@@ -61,12 +64,14 @@ func (s *Settings) CheckGroupConfigs(overrides map[string]string) error {
 		if !set {
 			continue
 		}
-		r := row{typ: Int, check: between(float64(s.number(p.min)), float64(s.number(p.max)))}
-		parsed, reason := r.parse(text)
-		if reason != "" {
-			return fmt.Errorf("%s is %q but %s (%s and %s)", p.Name, text, reason, p.min, p.max)
+		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32)
+		if err != nil {
+			return fmt.Errorf("Invalid value %s for configuration %s: Not a number of type INT", text, p.Name)
 		}
-		effective[p.Name] = parsed.(int64)
+		if low, high := s.number(p.min), s.number(p.max); n < low || n > high {
+			return fmt.Errorf("%s must be in the range %d to %d inclusive.", p.Name, low, high)
+		}
+		effective[p.Name] = n
 	}
 	if effective["consumer.session.timeout.ms"] <= effective["consumer.heartbeat.interval.ms"] {
 		return fmt.Errorf("consumer.session.timeout.ms (%d) must be greater than consumer.heartbeat.interval.ms (%d)",

@@ -329,11 +329,11 @@ func TestGroupConfigs(t *testing.T) {
 	}{
 		{map[string]string{}, ""},
 		{map[string]string{"consumer.session.timeout.ms": "50000"}, ""},
-		{map[string]string{"consumer.session.timeout.ms": "44999"}, "from 45000 to 60000"},
-		{map[string]string{"consumer.session.timeout.ms": "60001"}, "group.consumer.max.session.timeout.ms"},
-		{map[string]string{"consumer.heartbeat.interval.ms": "x"}, "consumer.heartbeat.interval.ms"},
+		{map[string]string{"consumer.session.timeout.ms": "44999"}, "in the range 45000 to 60000 inclusive."},
+		{map[string]string{"consumer.session.timeout.ms": "60001"}, "in the range 45000 to 60000 inclusive."},
+		{map[string]string{"consumer.heartbeat.interval.ms": "x"}, "Invalid value x for configuration consumer.heartbeat.interval.ms: Not a number of type INT"},
 		{map[string]string{"consumer.heartbeat.interval.ms": "15000"}, ""},
-		{map[string]string{"share.session.timeout.ms": "1"}, "unknown group config name"},
+		{map[string]string{"share.session.timeout.ms": "1"}, "Unknown group config name: share.session.timeout.ms"},
 	} {
 		err := s.CheckGroupConfigs(c.overrides)
 		if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want)) {

@@ -18,7 +18,7 @@ func networkRows(s *Settings) []row {
 			source: "SocketServerConfigs; Deviation: Kafka advertises the listeners",
 		},
 		{
-			name: "listener.security.protocol.map", typ: List, def: "PLAINTEXT:PLAINTEXT",
+			name: "listener.security.protocol.map", typ: String, def: "PLAINTEXT:PLAINTEXT",
 			doc: "Security protocol of each listener name; only PLAINTEXT is spoken.", source: "SocketServerConfigs",
 		},
 		{
