@@ -21,6 +21,7 @@ var errNoAnswer = errors.New("no answer")
 // conn is a raw connection: it sends what it is told at the version that it is told.
 type conn struct {
 	net     net.Conn
+	unnamed bool // requests have a null client id
 	next    int32
 	pending kmsg.Request // sent, and not answered yet
 	frames  chan frame
@@ -63,7 +64,11 @@ func (c *conn) read() {
 func (c *conn) send(req kmsg.Request) error {
 	c.next++
 	c.pending = req
-	_, err := c.net.Write(kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID)).AppendRequest(nil, req, c.next))
+	format := kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID))
+	if c.unnamed {
+		format = kmsg.NewRequestFormatter()
+	}
+	_, err := c.net.Write(format.AppendRequest(nil, req, c.next))
 	return err
 }
 
@@ -97,7 +102,7 @@ func decode(req kmsg.Request, correlation int32, b []byte) (kmsg.Response, error
 	b = b[4:]
 	resp := req.ResponseKind()
 	if _, known := resp.(*kmsg.ApiVersionsResponse); known {
-		if req.GetVersion() > 4 {
+		if req.GetVersion() > 5 {
 			resp.SetVersion(0) // how an unknown version is answered
 		}
 	} else if resp.IsFlexible() {

@@ -23,20 +23,23 @@
 //	  -> A = MemberID                           keeps a field as $A
 //	  ! Path value -- Deviation: reason         what Kohort says there instead
 //	  ? Path value -- Deviation: reason         what it may say there instead
+//	  ~ ErrorCode 0|14                          what the answers before the last may say (retries)
 //	A parks: JoinGroup v9 MemberID: $A          sends, and no answer must come
 //	A still parked                              none has come until now
 //	A answers                                   it comes now
 //	A retries: DescribeGroups v6 Groups: [$g]   asks until the expectations hold, and keeps the last answer
 //	A tries: JoinGroup v9 MemberID: $A          sends, whether it is answered now, later or never (histories)
 //	A closes                                    the connection
+//	A has no client id                          from now on
 //	A reads offsets of $g                       what the offsets topic holds about the group, decoded
 //	wait 1000ms                                 time passes
 //	restart                                     the broker is stopped and started
 //	do stable A                                 a macro of fixture.txt
 //
-// An indented line that begins with none of = ! ? -> continues the request. Field names are kmsg's; fields that are not
+// An indented line that begins with none of = ~ ! ? -> continues the request. Field names are kmsg's; fields that are not
 // named have the value of the `default` line in fixture.txt, or else kmsg's. Every scenario has groups $g, $g2, $g3 of its own,
-// and, where it names them, topics $t (three partitions), $u (one) and the names $v, $w and $d that do not exist yet; $t.id is an id.
+// and, where it names them, topics $t (three partitions), $u (one) and the names $v, $w and $d that do not exist yet; $t.id is an id, and $cluster
+// the cluster's after a DescribeCluster.
 // The steps that try learn $A, $gen, $proto, $d.id and $d.old from the answers.
 // A `!` that Kohort does not need is an error. In PATH and value of = ! ? a * stands for anything.
 //

@@ -15,7 +15,7 @@ import (
 //	repeat(é, 4096)          a text many times
 //	subscription($t, $u)     the metadata of a consumer that subscribes to topics
 //	records(k=v@100, =v@200) a batch of records with keys, values and timestamps; (producer 7 1 0) as the first
-//	                         argument makes it idempotent: producer id, epoch, first sequence
+//	                         argument makes it idempotent: producer id, epoch, first sequence; codec/gzip compresses
 func call(v Value, vars lookup) ([]byte, error) {
 	var args []string
 	for _, a := range v.Call {
@@ -44,7 +44,14 @@ func call(v Value, vars lookup) ([]byte, error) {
 }
 
 func batchOf(args []string) ([]byte, error) {
-	b := partitionlog.NewBuilder(0)
+	codec := partitionlog.None
+	if name, ok := strings.CutPrefix(args[0], "codec/"); ok {
+		if codec, ok = partitionlog.ParseCodec(name); !ok {
+			return nil, fmt.Errorf("no codec is called %q", name)
+		}
+		args = args[1:]
+	}
+	b := partitionlog.NewBuilder(codec)
 	delta := int32(0)
 	for _, a := range args {
 		if rest, ok := strings.CutPrefix(a, "producer/"); ok {

@@ -121,6 +121,12 @@ func (r *run) step(s *Step) ([]Leaf, error) {
 			time.Sleep(r.target.Settle())
 		}
 		return nil, nil
+	case Unname:
+		c, err := r.conn(s.Conn)
+		if err == nil {
+			c.unnamed = true
+		}
+		return nil, err
 	case ReadOffsets:
 		return r.readOffsets(s)
 	case Retry:
@@ -196,6 +202,9 @@ func (r *run) answer(s *Step, within time.Duration) ([]Leaf, error) {
 
 // render captures, and writes the answer.
 func (r *run) render(s *Step, req kmsg.Request, resp kmsg.Response) ([]Leaf, error) {
+	if cluster, ok := resp.(*kmsg.DescribeClusterResponse); ok {
+		r.vars["$cluster"] = cluster.ClusterID
+	}
 	keepOwn(resp, r.vars["$g"])
 	plain := renderer{plain: true}
 	raw := plain.leaves(resp)
@@ -232,19 +241,4 @@ func (r *run) renderer(req kmsg.Request) *renderer {
 		}
 	}
 	return &renderer{names: names, port: portOf(r.target.Addr()), loose: looseOrder(req)}
-}
-
-// retry asks until the expectations hold, and keeps the last answer.
-func (r *run) retry(s *Step) ([]Leaf, error) {
-	until := time.Now().Add(retryTime)
-	for {
-		if err := r.send(s); err != nil {
-			return nil, err
-		}
-		leaves, err := r.answer(s, answerTime)
-		if err != nil || len(unmet(s.Expect, leaves)) == 0 || time.Now().After(until) {
-			return leaves, err
-		}
-		time.Sleep(retryPause)
-	}
 }

@@ -37,6 +37,7 @@ const (
 	Wait
 	Restart
 	Try
+	Unname
 )
 
 // Step is one thing that a scenario does.
@@ -50,6 +51,7 @@ type Step struct {
 	Group      string  // of ReadOffsets
 	Pause      time.Duration
 	Expect     []Leaf
+	Between    []Leaf // of a Retry: what the answers before the last may say
 	Deviations []Deviation
 	Captures   []Capture
 }
@@ -66,10 +68,10 @@ type Capture struct{ Name, Path string }
 
 var (
 	requestLine = regexp.MustCompile(`^(\w+)( parks| retries| tries)?: (\w+) v(\d+)(?: (.*))?$`)
-	connLine    = regexp.MustCompile(`^(\w+) (answers|still parked|closes)$`)
+	connLine    = regexp.MustCompile(`^(\w+) (answers|still parked|closes|has no client id)$`)
 	readsLine   = regexp.MustCompile(`^(\w+) reads offsets of (\S+)$`)
 	captureLine = regexp.MustCompile(`^-> (\w+) = (\S+)$`)
-	detailLine  = regexp.MustCompile(`^(=|!|\?|->) `)
+	detailLine  = regexp.MustCompile(`^(=|~|!|\?|->) `)
 	leafLine    = regexp.MustCompile(`^(\S+) (.*)$`)
 )
 
@@ -191,7 +193,7 @@ func (f *fixture) parseStep(line string) (*Step, error) {
 		return &Step{Line: line, Kind: Restart}, nil
 	}
 	if m := connLine.FindStringSubmatch(line); m != nil {
-		kind := map[string]Kind{"answers": Answers, "still parked": StillParked, "closes": Close}[m[2]]
+		kind := map[string]Kind{"answers": Answers, "still parked": StillParked, "closes": Close, "has no client id": Unname}[m[2]]
 		return &Step{Line: line, Kind: kind, Conn: m[1]}, nil
 	}
 	if m := readsLine.FindStringSubmatch(line); m != nil {
@@ -233,6 +235,10 @@ func (s *Step) addDetail(line string) error {
 	leaf := Leaf{Path: m[1], Value: m[2]}
 	if mark == "=" {
 		s.Expect = append(s.Expect, leaf)
+		return nil
+	}
+	if mark == "~" {
+		s.Between = append(s.Between, leaf)
 		return nil
 	}
 	if !strings.HasPrefix(reason, "Deviation: ") {
