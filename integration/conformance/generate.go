@@ -15,7 +15,7 @@ func Generate(seed uint64, timed bool) []string {
 	n := 8 + g.IntN(22)
 	var lines []string
 	if g.topics {
-		lines = append(lines, g.createTopic())
+		lines = append(lines, g.topicWithOffsets()...)
 	}
 	for range n {
 		lines = append(lines, g.step())

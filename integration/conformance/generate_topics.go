@@ -24,6 +24,20 @@ func (g *generator) topicStep() string {
 	}
 }
 
+// topicWithOffsets makes the topic and, most often, a live group with an offset in it, which the deletion may follow.
+func (g *generator) topicWithOffsets() []string {
+	lines := []string{g.createTopic()}
+	if g.IntN(4) > 0 {
+		lines = append(lines, `A tries: JoinGroup v3 MemberID: "", Protocols: [{Name: range, Metadata: M}]`+g.timeouts(),
+			"A tries: SyncGroup v5 MemberID: $A, Generation: $gen, Protocol: $proto, GroupAssignment: [{MemberID: $A, MemberAssignment: A0}]",
+			fmt.Sprintf("A tries: OffsetCommit v%d MemberID: $A, Generation: $gen, Topics: [{Topic: $d, TopicID: $d.id, Partitions: [{Partition: 0, Offset: 5}]}]", 2+g.version(8)))
+	}
+	if g.IntN(2) > 0 {
+		lines = append(lines, "Z tries: DeleteTopics v6 Topics: [{Topic: $d}]", g.createTopic(), g.fetch(), g.commit("A"))
+	}
+	return lines
+}
+
 // createTopic makes the topic with one to three partitions.
 func (g *generator) createTopic() string {
 	return fmt.Sprintf("Z tries: CreateTopics v4 Topics: [{Topic: $d, NumPartitions: %d, ReplicationFactor: 1}]", 1+g.IntN(3))
