@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kohort/kohort/broker/api"
@@ -85,6 +86,9 @@ func (c *conn) handle(ctx context.Context, frame []byte) error {
 	if err != nil {
 		return err
 	}
+	if e := c.b.log.Trace(); e.Enabled() {
+		c.logRequest(e, row.Name, h, body)
+	}
 	resp, err := row.Handle(c.b.api, ctx, &api.Call{
 		Request: body, Client: coordinator.Client{ID: h.ClientID, Host: c.host},
 		Host: c.advertisedHost, Port: c.advertisedPort,
@@ -97,6 +101,15 @@ func (c *conn) handle(ctx context.Context, frame []byte) error {
 	}
 	resp.SetVersion(h.Version)
 	return c.write(h.CorrelationID, resp)
+}
+
+// logRequest writes what a client asks, and in which version: what it negotiated can be read off the log.
+func (c *conn) logRequest(e *zerolog.Event, api string, h protocol.Header, body kmsg.Request) {
+	e.Str("event", "request").Str("api", api).Int16("version", h.Version).Str("client", h.ClientID).Str("peer", c.net.RemoteAddr().String())
+	if v, ok := body.(*kmsg.ApiVersionsRequest); ok && v.ClientSoftwareName != "" {
+		e.Str("software", v.ClientSoftwareName).Str("software_version", v.ClientSoftwareVersion)
+	}
+	e.Msgf("%s v%d from %s", api, h.Version, h.ClientID)
 }
 
 var responses = sync.Pool{New: func() any { b := make([]byte, 0, 512); return &b }}
