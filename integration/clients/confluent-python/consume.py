@@ -64,7 +64,7 @@ class Member:
 
     def on_error(self, error):
         say("error", error=text(error))
-        self.fatal = self.fatal or error.fatal()
+        self.fatal = self.fatal or error.fatal() or error.code() == KafkaError._FATAL
 
     def on_commit(self, error, partitions):
         """Reports automatic commits that failed; those by command are answered there."""
@@ -99,6 +99,9 @@ class Member:
     def committed(self):
         asked = [TopicPartition(self.topic, p) for p in sorted(self.owned)]
         found = self.consumer.committed(asked, timeout=SECONDS)
+        failures = [p.error for p in found if p.error]
+        if failures:
+            raise KafkaException(failures[0])
         say("offsets", offsets={str(p.partition): max(p.offset, -1) for p in found})
 
     def seek(self, partition, offset):
