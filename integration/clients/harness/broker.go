@@ -52,8 +52,15 @@ var Binary = sync.OnceValues(func() (string, error) {
 func Serve(t testing.TB, args ...string) *Broker {
 	t.Helper()
 	b := &Broker{Addr: freeAddr(t), dir: filepath.Join(t.TempDir(), "data"), args: args}
+	t.Cleanup(func() {
+		if b.proc == nil {
+			return
+		}
+		defer b.proc.Kill()
+		versions.note(t.Name(), b.Versions(""))
+		b.stop(t)
+	})
 	b.start(t)
-	t.Cleanup(func() { b.stop(t) })
 	return b
 }
 
@@ -67,7 +74,7 @@ func (b *Broker) start(t testing.TB) {
 		"serve", "--data", b.dir, "--addr", b.Addr, "--set", "group.initial.rebalance.delay.ms=0",
 		"--log-format", "json", "--log-level", "trace",
 	}
-	b.proc = Start(t, exec.Command(binary, append(fixed, b.args...)...))
+	b.proc = launch(t, exec.Command(binary, append(fixed, b.args...)...))
 	b.mu.Lock()
 	b.logs, b.read = append(b.logs, b.proc.Stderr), append(b.read, 0)
 	b.mu.Unlock()

@@ -27,6 +27,14 @@ type Process struct {
 // it.
 func Start(t testing.TB, cmd *exec.Cmd) *Process {
 	t.Helper()
+	p := launch(t, cmd)
+	t.Cleanup(p.Kill)
+	return p
+}
+
+// launch is Start for a process that the caller ends.
+func launch(t testing.TB, cmd *exec.Cmd) *Process {
+	t.Helper()
 	p := &Process{Stdout: newLines(), Stderr: newLines(), cmd: cmd, exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = p.Stdout, p.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -43,7 +51,6 @@ func Start(t testing.TB, cmd *exec.Cmd) *Process {
 		p.Stdout.end()
 		close(p.exited)
 	}()
-	t.Cleanup(p.Kill)
 	return p
 }
 
