@@ -151,7 +151,10 @@ func admin(t *testing.T, c *Client) {
 			t.Errorf("creating a topic that exists: %+v", got)
 		}
 	}
-	d.worker.close(t)
+	d.worker.tell(t, "close")
+	if code := d.worker.Code(t, harness.Patience); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
 }
 
 // describeGroup describes the group while a member of the client lives in it, and after.
