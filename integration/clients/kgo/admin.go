@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -37,7 +38,7 @@ func commitOffsets(ctx context.Context, cl *kgo.Client, topic string, next map[i
 
 // admin answers commands with kadm.
 func admin(args lines.Args) {
-	cl := connect(args)
+	cl := connect(args, kgo.MetadataMinAge(10*time.Millisecond)) // or else kadm sees topics as they were up to 5 s ago
 	defer cl.Close()
 	ctx, adm := context.Background(), kadm.NewClient(cl)
 	do := map[string]func([]string) (any, error){}

@@ -158,6 +158,9 @@ func Version(module string) {
 	info, _ := debug.ReadBuildInfo()
 	for _, dep := range info.Deps {
 		if dep.Path == module {
+			if dep.Replace != nil {
+				dep = dep.Replace
+			}
 			Emit("version", Fields{"version": strings.TrimPrefix(dep.Version, "v")})
 			return
 		}
