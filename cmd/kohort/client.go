@@ -104,7 +104,7 @@ func (f *clientFlags) client(w *world, opts ...kgo.Opt) (*kgo.Client, error) {
 // close ends the session.
 func (s *session) close() {
 	s.cancel()
-	s.client.Close()
+	s.client.CloseAllowingRebalance() // a member that ends with an error may still hold a rebalance up
 }
 
 // ping finds out whether a broker is there.
@@ -179,6 +179,9 @@ func (s *session) lacks(key kmsg.Key) bool {
 		return false
 	}
 	for _, versions := range all {
+		if versions.Err != nil {
+			return false // one that does not answer says nothing
+		}
 		if _, _, exists := versions.KeyVersions(key.Int16()); exists {
 			return false
 		}

@@ -20,14 +20,15 @@ const endPause = 200 * time.Millisecond
 // consumeCommand is `kohort consume`.
 type consumeCommand struct {
 	clientFlags
-	Topics     []string `arg:"" name:"topic" help:"TOPIC; TOPIC:0,1 for some of its partitions, without a group only."`
-	Group      string   `short:"g" placeholder:"GROUP" help:"Join this group, and commit what was printed."`
-	InstanceID string   `placeholder:"ID" help:"Be this static member of the group."`
-	From       string   `default:"earliest" placeholder:"WHERE" help:"earliest, latest, an offset, -N for the last N, or a time. A group uses it where it has no offset."`
-	Count      int64    `short:"n" placeholder:"N" help:"End after so many records."`
-	Exit       bool     `short:"e" help:"End where the logs ended at the start; else go on until Ctrl-C."`
-	Format     string   `short:"f" enum:"text,json,hex" default:"text" help:"Form of the records: text, json (a line each) or hex. -o json is the same as json."`
-	With       []string `placeholder:"COLUMN" help:"Print these before the value: topic, partition, offset, timestamp, key, headers."`
+	Topics []string `arg:"" name:"topic" help:"TOPIC; TOPIC:0,1 for some of its partitions, without a group only."`
+	Group  string   `short:"g" placeholder:"GROUP" help:"Join this group, and commit what was printed."`
+	memberFlags
+	From   string   `default:"earliest" placeholder:"WHERE" help:"earliest, latest, an offset, -N for the last N, or a time. A group uses it where it has no offset."`
+	Count  int64    `short:"n" placeholder:"N" help:"End after so many records."`
+	Exit   bool     `short:"e" help:"End where the logs ended at the start; else go on until Ctrl-C."`
+	Format string   `short:"f" enum:"text,json,hex" default:"text" help:"Form of the records: text, json (a line each) or hex. -o json is the same as json."`
+	With   []string `placeholder:"COLUMN" help:"Print these before the value: topic, partition, offset, timestamp, key, headers."`
+	Each   string   `placeholder:"COMMAND" help:"Give each record to this shell command, as a line on its standard input. A group commits it once the command has succeeded."`
 }
 
 // Run prints records.
@@ -108,15 +109,13 @@ func (c *consumeCommand) options(w *world, selections []selection, from kgo.Offs
 		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { end.revoke(placesOf(lost)) }),
 		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { end.revoke(placesOf(lost)) }),
 	}
-	if c.InstanceID != "" {
-		opts = append(opts, kgo.InstanceID(c.InstanceID))
-	}
-	return opts, nil
+	return append(opts, c.memberFlags.options()...), nil
 }
 
 // read prints what comes, until the signal, the count or the end. A group's commit follows what was printed.
 func (c *consumeCommand) read(s *session, p *printer, end *endWatch) error {
 	out := bufio.NewWriter(s.w.stdout)
+	outage := &outage{session: s, patience: c.patience()}
 	var printed int64
 	for s.ctx.Err() == nil && (c.Count == 0 || printed < c.Count) && !(c.Exit && end.reached()) {
 		ctx, cancel := s.ctx, context.CancelFunc(func() {})
@@ -125,7 +124,7 @@ func (c *consumeCommand) read(s *session, p *printer, end *endWatch) error {
 		}
 		fetches := s.client.PollRecords(ctx, c.most(printed))
 		cancel()
-		if err := fetchError(fetches); err != nil {
+		if err := outage.over(fetchError(fetches), fetches.NumRecords() > 0); err != nil {
 			return s.asked("read from "+strings.Join(c.Topics, ", "), kmsg.Fetch, err)
 		}
 		var done []*kgo.Record
@@ -137,7 +136,12 @@ func (c *consumeCommand) read(s *session, p *printer, end *endWatch) error {
 			if c.Exit && end.beyond(r) {
 				continue // it came after the end was noted, and will be read next time
 			}
-			if _, err := out.WriteString(line); err != nil {
+			if c.Each != "" {
+				err = c.hand(s, r, line)
+			} else {
+				_, err = out.WriteString(line)
+			}
+			if err != nil {
 				return err
 			}
 			done = append(done, r)
@@ -161,10 +165,14 @@ func (c *consumeCommand) read(s *session, p *printer, end *endWatch) error {
 	return nil
 }
 
-// most returns how many records the next poll may give: a group must not take what it will not print.
+// most returns how many records the next poll may give: a group must not take what it will not print, and gives way to
+// a rebalance after each record on which it works.
 func (c *consumeCommand) most(printed int64) int {
 	const batch = 10_000
-	if c.Count > 0 {
+	switch {
+	case c.Each != "":
+		return 1
+	case c.Count > 0:
 		return int(min(batch, c.Count-printed))
 	}
 	return batch
@@ -178,6 +186,9 @@ func (c *consumeCommand) commit(s *session, printed []*kgo.Record) error {
 	ctx, cancel := context.WithTimeout(context.Background(), pingLimit) // also after the signal: it was printed
 	defer cancel()
 	if err := s.client.CommitRecords(ctx, printed...); err != nil {
+		if fenced(err) {
+			return c.removed(err)
+		}
 		return s.asked(fmt.Sprintf("commit to group %q", c.Group), kmsg.OffsetCommit, err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
@@ -74,7 +75,15 @@ func (f *logFlags) logger(w *world) zerolog.Logger {
 	}
 	out := w.stderr
 	if f.LogFormat == "console" || (f.LogFormat == "auto" && terminal) {
-		out = zerolog.ConsoleWriter{Out: w.stderr, TimeFormat: "15:04:05.000", NoColor: !terminal || os.Getenv("NO_COLOR") != ""}
+		out = zerolog.ConsoleWriter{
+			Out: w.stderr, TimeFormat: "15:04:05.000", NoColor: !terminal || os.Getenv("NO_COLOR") != "",
+			FieldsExclude: []string{"event", "generation", "group", "host", "member", "reason", "state"}, // the message says them
+		}
 	}
-	return zerolog.New(out).Level(level).With().Timestamp().Logger()
+	return zerolog.New(out).Level(level).Hook(zerolog.HookFunc(stamp))
+}
+
+// stamp adds the time to a line of the log, with the milliseconds that zerolog itself leaves out.
+func stamp(e *zerolog.Event, _ zerolog.Level, _ string) {
+	e.Str(zerolog.TimestampFieldName, time.Now().Format(timeLayout))
 }

@@ -22,6 +22,7 @@ type group struct {
 	Protocol     string   `json:"protocol"`
 	Generation   *int32   `json:"generation,omitempty"`
 	Members      []member `json:"members"`
+	topics       []string // that members have subscribed to, as far as they say so
 }
 
 // member is one member of a group.
@@ -117,6 +118,9 @@ func classicGroup(d *kadm.DescribedGroup) *group {
 			}
 		}
 		g.Members = append(g.Members, member{m.MemberID, m.InstanceID, m.ClientID, m.ClientHost, ordered(assigned)})
+		if subscription, ok := m.Join.AsConsumer(); ok {
+			g.topics = append(g.topics, subscription.Topics...)
+		}
 	}
 	return g
 }
@@ -135,6 +139,7 @@ func consumerGroup(d *kadm.DescribedConsumerGroup) *group {
 		}
 		g.Members = append(g.Members, member{m.MemberID, m.InstanceID, m.ClientID, m.ClientHost, ordered(assigned)})
 	}
+	g.topics = d.SubscribedTopics()
 	return g
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // waitPause is the time between two looks of `kohort wait`.
@@ -16,7 +17,7 @@ const waitPause = 50 * time.Millisecond
 type waitCommand struct {
 	clientFlags
 	Group   string        `placeholder:"GROUP" help:"Wait for this group; unless given, for the broker."`
-	Members int           `default:"-1" placeholder:"N" help:"Wait until the group is stable with so many members; 0: until it is empty."`
+	Members int           `default:"-1" placeholder:"N" help:"Wait until the group is stable with so many members, and they own every partition of their topics; 0: until it is empty."`
 	Lag     int64         `default:"-1" placeholder:"N" help:"Wait until the group has committed something and lags by at most N."`
 	Timeout time.Duration `default:"30s" placeholder:"TIME" help:"Give up after this time, with exit code 1."`
 }
@@ -115,6 +116,10 @@ func (c *waitCommand) look(s *session) (waited, error) {
 		return seen, fmt.Errorf("it is %s with %s", g.State, count(members, "member"))
 	case c.Members < 0 && g.State == dead:
 		return seen, errors.New("there is no such group")
+	case c.Members > 0:
+		if err := s.owned(g); err != nil {
+			return seen, err
+		}
 	}
 	if c.Lag < 0 {
 		return seen, nil
@@ -147,4 +152,34 @@ func (v *lagView) whole() (int64, error) {
 		return 0, errors.New("none of its topics exists")
 	}
 	return *v.Lag, nil
+}
+
+// owned returns an error that names a partition which no member has. Members that hand partitions over to each other are
+// stable in between, while nobody has them.
+func (s *session) owned(g *group) error {
+	if len(g.topics) == 0 {
+		return nil // it shares no topics, or does not say which
+	}
+	ctx, cancel := s.request()
+	defer cancel()
+	topics, err := s.admin.ListTopicsWithInternal(ctx, g.topics...)
+	if err != nil {
+		return s.asked("look up topics", kmsg.Metadata, err)
+	}
+	owners := map[place]bool{}
+	for i := range g.Members {
+		for _, a := range g.Members[i].Assigned {
+			for _, partition := range a.Partitions {
+				owners[place{a.Topic, partition}] = true
+			}
+		}
+	}
+	for _, topic := range topics.Sorted() {
+		for _, p := range topic.Partitions.Sorted() {
+			if at := (place{p.Topic, p.Partition}); !owners[at] {
+				return fmt.Errorf("it is %s with %s, none of which owns %s", g.State, count(len(g.Members), "member"), at)
+			}
+		}
+	}
+	return nil
 }
