@@ -76,7 +76,8 @@ class Member(ConsumerRebalanceListener):
         say("going")
 
     async def commit(self):
-        offsets = {TopicPartition(self.topic, p): o for p, o in (self.next if self.held is None else self.held).items()}
+        done = self.next if self.held is None else self.held
+        offsets = {TopicPartition(self.topic, p): o for p, o in sorted(done.items())}
         try:
             if offsets:
                 await self.consumer.commit(offsets)
