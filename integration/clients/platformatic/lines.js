@@ -14,7 +14,7 @@ export function words(err) {
     collect(sub)
   })
   collect(err)
-  return [`${err.name}: ${[err.apiId, err.message].filter(Boolean).join(': ')}`, ...inner].join(' / ')
+  return [`${err.constructor.name}: ${[err.apiId, err.message].filter(Boolean).join(': ')}`, ...inner].join(' / ')
 }
 
 /** The commands on standard input, split into words; its end is a `close`. */
