@@ -121,8 +121,10 @@ class Member {
     return { event: 'going' }
   }
 
+  /** The stream first: consumer.close(true) would close it too, but leave out the last automatic commit. */
   async close() {
-    await this.consumer.close(true)
+    await this.stream.close()
+    await this.consumer.close()
     return { event: 'closed' }
   }
 
