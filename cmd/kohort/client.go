@@ -27,7 +27,7 @@ const brokerVariable = "KOHORT_BROKER"
 
 // clientFlags say which broker is asked, and in which form the answer is printed.
 type clientFlags struct {
-	Broker string `short:"b" placeholder:"HOST:PORT" help:"Broker to ask; else KOHORT_BROKER, else 127.0.0.1:9092."`
+	Broker string `short:"b" aliases:"bootstrap-server" placeholder:"HOST:PORT" help:"Broker to ask; else KOHORT_BROKER, else 127.0.0.1:9092."`
 	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
 }
 

@@ -23,7 +23,7 @@ type consumeCommand struct {
 	Topics []string `arg:"" name:"topic" help:"TOPIC; TOPIC:0,1 for some of its partitions, without a group only."`
 	Group  string   `short:"g" placeholder:"GROUP" help:"Join this group, and commit what was printed."`
 	memberFlags
-	From   string   `default:"earliest" placeholder:"WHERE" help:"earliest, latest, an offset, -N for the last N, or a time. A group uses it where it has no offset."`
+	From   string   `default:"earliest" placeholder:"WHERE" help:"earliest, latest, an offset, -N for the last N, or a time; earliest unless given. A group uses it where it has no offset."`
 	Count  int64    `short:"n" placeholder:"N" help:"End after so many records."`
 	Exit   bool     `short:"e" help:"End where the logs ended at the start; else go on until Ctrl-C."`
 	Format string   `short:"f" enum:"text,json,hex" default:"text" help:"Form of the records: text, json (a line each) or hex. -o json is the same as json."`
@@ -69,6 +69,7 @@ func (c *consumeCommand) Run(w *world) error {
 		}
 	}
 	if !c.Exit && c.Count == 0 {
+		w.tell("reading until Ctrl-C; --exit ends where the log ends now")
 		return c.read(s, &printer{form, c.With}, end) // it has no end to wait for
 	}
 	s.during("reading from "+strings.Join(c.Topics, ", "), func() { err = c.read(s, &printer{form, c.With}, end) })

@@ -6,7 +6,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
 
 	"github.com/kohort/kohort/broker/settings"
@@ -69,10 +68,7 @@ func (f *logFlags) logger(w *world) zerolog.Logger {
 	if err != nil {
 		level = zerolog.InfoLevel // the flag's enumeration has only levels
 	}
-	terminal := false
-	if file, ok := w.stderr.(*os.File); ok {
-		terminal = isatty.IsTerminal(file.Fd())
-	}
+	terminal := onTerminal(w.stderr)
 	out := w.stderr
 	if f.LogFormat == "console" || (f.LogFormat == "auto" && terminal) {
 		out = zerolog.ConsoleWriter{

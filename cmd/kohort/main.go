@@ -60,13 +60,15 @@ func run(w *world) int {
 		args = []string{"--help"}
 	case args[0] == "help":
 		args = append(slices.Clone(args[1:]), "--help")
+	case args[0] == "--version":
+		args = []string{"version"}
 	}
-	ctx, err := parser.Parse(commandFirst(args))
+	ctx, err := parser.Parse(spelled(commandFirst(args)))
 	if exited >= 0 {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintf(w.stderr, "kohort: %v; see kohort --help\n", err)
+		fmt.Fprintf(w.stderr, "kohort: %s\n", misread(err))
 		return 2
 	}
 	if err := ctx.Run(); err != nil {
@@ -91,6 +93,18 @@ func commandFirst(args []string) []string {
 			break
 		}
 		args = slices.Concat(args[n:], args[:n])
+	}
+	return args
+}
+
+// spelled corrects what everybody writes at one time or another, and what can mean but one thing.
+func spelled(args []string) []string {
+	args = slices.Clone(args)
+	if len(args) > 0 && (args[0] == "group" || args[0] == "topic") {
+		args[0] += "s"
+	}
+	if len(args) > 1 && args[0] == "groups" && args[1] == "reset" {
+		args[1] = "reset-offsets"
 	}
 	return args
 }

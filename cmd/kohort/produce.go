@@ -139,6 +139,9 @@ func (c *produceCommand) each(w *world, fn func(*kgo.Record) error) error {
 	if len(c.Values) > 0 || w.stdin == nil {
 		return nil
 	}
+	if onTerminal(w.stdin) {
+		w.tell("each line is a record; Ctrl-D ends")
+	}
 	lines := bufio.NewScanner(w.stdin)
 	lines.Buffer(make([]byte, 0, 64<<10), longestLine)
 	for n := 1; lines.Scan(); n++ {

@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mattn/go-isatty"
 )
 
 // gap is what stands between two columns.
@@ -149,6 +152,19 @@ func (w *world) width() int {
 		return 0 // no terminal: whoever reads the pipe wants whole names
 	}
 	return width
+}
+
+// onTerminal tells whether a person sits at a stream.
+func onTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
+}
+
+// tell says something to whoever sits there; a script has no use for it.
+func (w *world) tell(text string) {
+	if onTerminal(w.stderr) {
+		fmt.Fprintf(w.stderr, "kohort: %s\n", text)
+	}
 }
 
 // show prints a value as JSON, or a table, as the flags ask.

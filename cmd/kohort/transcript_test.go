@@ -33,6 +33,7 @@ type runs struct {
 	environ []string
 	dir     string
 	mask    *strings.Replacer
+	unmask  *strings.Replacer
 	behind  []*program
 }
 
@@ -56,7 +57,8 @@ func TestTranscripts(t *testing.T) {
 			}
 			addr := start(t)
 			dir := t.TempDir()
-			r := &runs{t: t, environ: []string{"KOHORT_BROKER=" + addr, "COLUMNS=100"}, dir: dir, mask: strings.NewReplacer(addr, "ADDR", dir, "DIR")}
+			r := &runs{t: t, environ: []string{"KOHORT_BROKER=" + addr, "COLUMNS=100"}, dir: dir}
+			r.mask, r.unmask = strings.NewReplacer(addr, "ADDR", dir, "DIR"), strings.NewReplacer("ADDR", addr, "DIR", dir)
 			got := r.replay(string(text))
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -102,10 +104,10 @@ func (r *runs) stop() {
 	r.behind = nil
 }
 
-// args splits a command into words; DIR is the test's directory, and single quotes hold words together.
+// args splits a command into words; ADDR is the broker's address, DIR the test's directory, and single quotes hold words together.
 func (r *runs) args(text string) []string {
 	var args []string
-	for i, part := range strings.Split(strings.ReplaceAll(text, "DIR", r.dir), "'") {
+	for i, part := range strings.Split(r.unmask.Replace(text), "'") {
 		if i%2 == 1 {
 			args = append(args, part)
 			continue
