@@ -1,5 +1,4 @@
-// Package groups runs the coordinator: one shard, with one goroutine and one core, for each partition of the offsets
-// topic.
+// Package groups runs the coordinator: one shard, with one core, for each partition of the offsets topic.
 //
 // It may not know the inside of a group, a socket, or the wire form of a version that the coordinator does not look at:
 // it carries events in, records to the store, and replies out.
@@ -15,8 +14,12 @@
 // crash would undo. If step 3 does not succeed, memory is ahead of the disk: everybody who waits gets a retriable code,
 // the core is dropped, and a new one is replayed from the log, which is what a start does too.
 //
-//	goroutine            owns                                  ends when
-//	shard (1 each)       its core, encoder, timer, tokens      Close
+// A turn is run by whoever holds the shard: the caller of Do that finds it free, on its own goroutine, or else the
+// shard's goroutine, which also watches the core's deadlines. Who finds it taken leaves its task in the queue, and who
+// gives it free looks there once more.
+//
+//	goroutine            owns                                                       ends when
+//	shard (1 each)       its timer; core, encoder, tokens while it holds the shard  Close
 //
 // The caller's duties: Open before anything else; Do from any goroutine, with a request whose byte fields stay as they
 // are until Do returns; Close last.

@@ -13,7 +13,9 @@ import (
 	"github.com/kohort/kohort/partitionlog"
 )
 
-// shard is one core and the goroutine that feeds it.
+// shard is one core, the goroutine that watches its deadlines, and the turns that feed it. A turn is run by whoever
+// brings a request while no other turn runs, on his own goroutine: a lone heartbeat then costs no change of goroutines.
+// What comes in the meantime waits, and shares the next turn.
 type shard struct {
 	cfg       *Config
 	partition *partitionlog.Partition
@@ -22,11 +24,15 @@ type shard struct {
 	queue []*task
 	ended bool // after it, submit answers at once
 
-	wake    chan struct{} // one slot: the queue is not empty, or the clock moved
+	wake    chan struct{} // one slot: the queue is not empty, the timer is set too late, or the clock moved
 	loaded  chan struct{}
-	loadErr error // under mu; written by the goroutine only
+	loadErr error // under mu; written by who holds own
 
-	// What follows is the goroutine's own.
+	// own is a lock with one slot, full while somebody holds it. It is no mutex, for in a bubble of testing/synctest those
+	// who wait for a mutex stop the clock. What follows belongs to who holds it.
+	own         chan struct{}
+	armed       time.Time // what the timer is set to; zero: to nothing that matters
+	batch       []*task
 	core        *coordinator.Core
 	seed        uint64
 	incarnation uint64
@@ -40,18 +46,47 @@ type shard struct {
 
 func newShard(cfg *Config, p *partitionlog.Partition) *shard {
 	return &shard{
-		cfg: cfg, partition: p, wake: make(chan struct{}, 1), loaded: make(chan struct{}),
+		cfg: cfg, partition: p, wake: make(chan struct{}, 1), loaded: make(chan struct{}), own: make(chan struct{}, 1),
 		encoder: offsetslog.NewEncoder(partitionlog.None), waiting: map[coordinator.Token]*task{},
 	}
 }
 
-// submit queues a task. It is answered even if the shard cannot serve it.
+// submit queues a task and, if no turn runs, runs one. The task is answered even if the shard cannot serve it.
 func (s *shard) submit(t *task) {
 	if code := s.enqueue(t); code != nil {
 		t.finish(nil, code)
 		return
 	}
-	s.poke()
+	select {
+	case s.own <- struct{}{}:
+	default:
+		return // who runs the turn looks at the queue once more after it
+	}
+	s.round()
+	late := s.late()
+	s.release(late) // the rest is for the goroutine: this client's answer must not wait for that
+}
+
+// release gives the shard free, and calls the goroutine if there is something left for it: what came while somebody held
+// the shard was queued by somebody who then went to wait.
+func (s *shard) release(late bool) {
+	<-s.own
+	if late || s.pending() {
+		s.poke()
+	}
+}
+
+// pending tells whether there is something for the goroutine to do: tasks, or an end.
+func (s *shard) pending() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.queue) > 0 || s.loadErr != nil
+}
+
+// late tells whether the timer would fire after the core's next deadline.
+func (s *shard) late() bool {
+	at, ok := s.core.NextDeadline()
+	return ok && (s.armed.IsZero() || at.Before(s.armed))
 }
 
 func (s *shard) enqueue(t *task) error {
@@ -79,32 +114,38 @@ func (s *shard) poke() {
 	}
 }
 
-// run is the goroutine: load, then turns until the context ends.
+// run is the goroutine: load, then turns when a deadline passes or tasks were left, until the context ends.
 func (s *shard) run(ctx context.Context) {
 	defer s.end()
+	s.own <- struct{}{}
 	s.setLoadErr(s.load())
 	close(s.loaded)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	var batch []*task
 	for s.loadErr == nil {
 		s.arm(timer)
+		s.release(false)
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.wake:
 		case <-timer.C:
 		}
-		for first := true; first || len(batch) > 0; first = false {
-			batch = s.take(batch)
-			s.run1(batch)
-			if ctx.Err() != nil || s.loadErr != nil {
-				break
-			}
+		s.own <- struct{}{}
+		for more := true; more && s.loadErr == nil && ctx.Err() == nil; {
+			more = s.round()
 		}
 	}
+	<-s.own
 	s.end()
 	<-ctx.Done()
+}
+
+// round is one turn with what waits, and tells whether it had anything.
+func (s *shard) round() bool {
+	s.take()
+	s.run1(s.batch)
+	return len(s.batch) > 0
 }
 
 // setLoadErr keeps what loading ran into. With an error, this partition's groups are not served until the next start:
@@ -120,25 +161,27 @@ func (s *shard) setLoadErr(err error) {
 }
 
 // take moves what waits, up to a turn's bound, into batch.
-func (s *shard) take(batch []*task) []*task {
-	clear(batch)
+func (s *shard) take() {
+	clear(s.batch)
 	s.mu.Lock()
 	n := min(len(s.queue), turnEvents)
-	batch = append(batch[:0], s.queue[:n]...)
+	s.batch = append(s.batch[:0], s.queue[:n]...)
 	rest := copy(s.queue, s.queue[n:])
 	clear(s.queue[rest:])
 	s.queue = s.queue[:rest]
 	s.mu.Unlock()
-	return batch
 }
 
-// arm sets the timer to the core's next deadline.
+// arm sets the timer to the core's next deadline. One that moves to later after that leaves the timer alone: it fires for
+// nothing, and is set anew.
 func (s *shard) arm(timer *time.Timer) {
-	wait := time.Hour
-	if at, ok := s.core.NextDeadline(); ok {
-		wait = max(at.Sub(s.cfg.Now()), 0)
+	at, ok := s.core.NextDeadline()
+	if !ok {
+		s.armed = time.Time{}
+		return
 	}
-	timer.Reset(wait)
+	s.armed = at
+	timer.Reset(max(at.Sub(s.cfg.Now()), 0))
 }
 
 // failed answers everybody who waits and replaces the core: memory is ahead of the disk.
@@ -207,5 +250,7 @@ func (s *shard) end() {
 	for _, t := range queue {
 		t.finish(nil, code)
 	}
+	s.own <- struct{}{}
 	s.drop(code)
+	<-s.own
 }
