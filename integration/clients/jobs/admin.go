@@ -98,7 +98,9 @@ var calls = []call{
 		d.equal(map[string]any{"earliest": zero, "latest": ends}, "list_offsets", "t")
 	}},
 	{"offsets_by_time", func(d *desk) {
-		at := func(second int) string { return strconv.FormatInt(d.start.Add(time.Duration(second)*time.Second).UnixMilli(), 10) }
+		at := func(second int) string {
+			return strconv.FormatInt(d.start.Add(time.Duration(second)*time.Second).UnixMilli(), 10)
+		}
 		d.equal(map[string]any{"offsets": map[string]any{"0": 15.0, "1": 15.0, "2": 14.0}}, "offsets_by_time", "t", at(44))
 	}},
 	{"delete_records", func(d *desk) {

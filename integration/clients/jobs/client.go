@@ -27,9 +27,11 @@ type Client struct {
 	Admin      []string          `json:"admin"`
 	// Transactions and ConsumerProtocol say what happens to those who ask for what is not served: regular expressions for
 	// the client's error. "falls back": the client says nothing and does it the classic way.
-	Transactions     string   `json:"transactions"`
-	ConsumerProtocol string   `json:"consumer_protocol"`
-	Quirks           []string `json:"quirks"`
+	Transactions     string `json:"transactions"`
+	ConsumerProtocol string `json:"consumer_protocol"`
+	// Zombie is "commits again" for a client that, when its commit is refused, joins and sends it once more by itself.
+	Zombie string   `json:"zombie"`
+	Quirks []string `json:"quirks"`
 
 	dir string
 }
