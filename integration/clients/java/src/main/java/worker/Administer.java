@@ -50,7 +50,6 @@ final class Administer {
                 }
             }
         }
-        Out.event("closed");
     }
 
     private Map<String, Object> answer(String[] c) throws ExecutionException, InterruptedException {
