@@ -115,16 +115,19 @@ func (m *member) flush(want map[int32]int64) error {
 	return nil
 }
 
-// seek is what sarama has instead: the committed offsets are reset, and the next session begins there.
+// seek is what sarama has instead: the committed offsets are reset, and the next session begins there; for the other
+// partitions, where it has read to.
 func (m *member) seek(to map[int32]int64) error {
 	if m.sess == nil {
 		return errors.New("no session")
 	}
-	for p, offset := range to {
+	marks := maps.Clone(m.next)
+	maps.Copy(marks, to)
+	for p, offset := range marks {
 		m.sess.ResetOffset(m.topic, p, offset, "") // only back
 		m.sess.MarkOffset(m.topic, p, offset, "")  // only forth
 	}
-	if err := m.flush(to); err != nil {
+	if err := m.flush(marks); err != nil {
 		return err
 	}
 	m.restart()
