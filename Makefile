@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test race lint fmt sim fuzz bench conformance
+.PHONY: help run test race lint clients sim fuzz bench conformance
 
 # golangci-lint is run from its module, so that nothing but Go has to be installed. Its build is cached by Go: about
 # 90 s on two cores the first time, and nothing after that.
@@ -21,6 +21,9 @@ SIM  := 60s
 FUZZ := 30s
 
 ROUNDS := 5
+
+# How many jobs of `make clients` run at a time. They wait for session timeouts more than they work.
+PARALLEL := 6
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,12 +53,26 @@ race: ## the tests of packages with goroutines, under the race detector
 	$(GOTEST) -race $(RACE)
 	$(GOTEST) -race ./partitionlog -crash.seeds=500
 
-lint: ## golangci-lint with .golangci.yml
+lint: ## golangci-lint with .golangci.yml; FIX=1 formats first
 	@echo '==> lint (golangci-lint is built first where Go has not cached it)'
+	$(if $(FIX),$(LINT) fmt ./...)
 	$(LINT) run --allow-parallel-runners --build-tags synctests ./...
 
-fmt: ## gofumpt, as lint wants it
-	$(LINT) fmt ./...
+clients: ## every client in docs/clients.md, which it writes, against the binary; ONLY=regexp, such as 'kafkajs:zombie'
+	@missing=; for need in java:openjdk-17-jdk-headless mvn:maven node:nodejs npm:npm python3:python3 kcat:kcat; do \
+		command -v "$${need%%:*}" >/dev/null || missing="$$missing $${need#*:}"; \
+	done; \
+	python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$$missing python3-venv"; \
+	test -z "$$missing" || { \
+		echo "==> installing$$missing"; \
+		as=; test "$$(id -u)" = 0 || as=sudo; \
+		$$as apt-get update -qq; \
+		$$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; \
+	}
+	@echo '==> clients: about 250 jobs, a line each (a few minutes; the first time each client is installed before its first job)'
+	cd integration && go vet -tags clients ./clients/... && go test -c -tags clients -o ../.bin/clients.test ./clients
+	cd integration/clients && ../../.bin/clients.test -test.timeout 20m -test.parallel $(PARALLEL) \
+		$(if $(ONLY),-test.run 'TestClients/$(ONLY)',-doc ../../docs/clients.md)
 
 sim: ## simulate groups with fresh seeds for a minute; SIM=10m for longer
 	go test ./coordinator -count=1 -timeout 0 -run '^TestSim$$' -v -sim.budget=$(SIM)

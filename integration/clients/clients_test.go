@@ -13,8 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kohort/kohort/integration/clients/fixtures"
 	"github.com/kohort/kohort/integration/clients/harness"
 	"github.com/kohort/kohort/integration/clients/jobs"
+	"github.com/kohort/kohort/integration/clients/kafkatools"
 	"github.com/kohort/kohort/integration/clients/matrix"
 )
 
@@ -130,6 +132,6 @@ func one(t *testing.T, client, job string, run func(*testing.T)) {
 }
 
 // platforms are the jobs of everything that is not a consumer client.
-func platforms() (all []harness.Job) {
-	return all
+func platforms() []harness.Job {
+	return slices.Concat(kafkatools.Jobs(), fixtures.Jobs())
 }
