@@ -32,10 +32,34 @@ func (c *completionCommand) Run(w *world) error {
 // word is something that may stand on the command line after a command.
 type word struct {
 	text   string
+	short  string // of a flag: -b
 	help   string
 	values []string // of a flag that takes one of a few
 	takes  bool     // a value follows
 	files  bool     // which is a file or a directory
+	names  string   // which is the name of one of these: groups or topics
+}
+
+// named says of what something is the name, by how the help calls it.
+func named(placeholder string) string {
+	switch {
+	case strings.EqualFold(placeholder, "group"):
+		return "groups"
+	case strings.HasPrefix(strings.ToUpper(placeholder), "TOPIC"):
+		return "topics"
+	}
+	return ""
+}
+
+// operands returns of what the arguments of a command are the names.
+func operands(node *kong.Node) []string {
+	var kinds []string
+	for _, positional := range node.Positional {
+		if kind := named(positional.Name); kind != "" && node.Name != "create" { // what is created has no name yet
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 // words returns the commands and the flags that may follow a command.
@@ -48,10 +72,14 @@ func words(node *kong.Node) (commands, flags []word) {
 	for _, group := range node.AllFlags(true) {
 		for _, flag := range group {
 			w := word{text: "--" + flag.Name, help: flag.Help, takes: !flag.IsBool()}
+			if flag.Short != 0 {
+				w.short = "-" + string(flag.Short)
+			}
 			if flag.Enum != "" {
 				w.values = strings.Split(flag.Enum, ",")
 			}
 			w.files = flag.PlaceHolder == "FILE" || flag.PlaceHolder == "DIR"
+			w.names = named(flag.PlaceHolder)
 			flags = append(flags, w)
 		}
 	}
@@ -69,6 +97,9 @@ func words(node *kong.Node) (commands, flags []word) {
 func walk(node *kong.Node, path string, fn func(path string, node *kong.Node)) {
 	fn(path, node)
 	for _, child := range node.Children {
+		if child.Hidden {
+			continue
+		}
 		walk(child, strings.TrimSpace(path+" "+child.Name), fn)
 	}
 }
@@ -84,7 +115,8 @@ func texts(lists ...[]word) string {
 	return strings.Join(all, " ")
 }
 
-// bashCompletion prints a function for bash, which zsh can run, too. It finds the command among the words so far, and
+// bashCompletion prints a function for bash, which zsh can run, too. (There $path is another name of $PATH, and a variable
+// is one word.) It finds the command among the words so far, and
 // offers what may follow.
 func bashCompletion(out io.Writer, root *kong.Node) error {
 	var paths, follow, values strings.Builder
@@ -92,38 +124,52 @@ func bashCompletion(out io.Writer, root *kong.Node) error {
 	walk(root, "", func(path string, node *kong.Node) {
 		commands, flags := words(node)
 		if path != "" {
-			fmt.Fprintf(&paths, "      %q) path=\"$path $word\" ;;\n", " "+path)
+			fmt.Fprintf(&paths, "      %q) sofar=\"$sofar $word\" ;;\n", " "+path)
 		}
-		fmt.Fprintf(&follow, "    %q) words=%q ;;\n", strings.TrimRight(" "+path, " "), texts(commands, flags))
+		fmt.Fprintf(&follow, "    %q) words=%q; names=%q ;;\n",
+			strings.TrimRight(" "+path, " "), texts(commands, flags), strings.Join(operands(node), " "))
 		for _, flag := range flags {
+			after := fmt.Sprintf("%q", strings.TrimLeft(path+" "+flag.text, " "))
+			if flag.short != "" {
+				after += fmt.Sprintf("|%q", strings.TrimLeft(path+" "+flag.short, " "))
+			}
 			switch {
 			case seen[path+flag.text]:
 			case flag.values != nil:
-				fmt.Fprintf(&values, "    %q) COMPREPLY=($(compgen -W %q -- \"$cur\")); return ;;\n",
-					strings.TrimLeft(path+" "+flag.text, " "), strings.Join(flag.values, " "))
+				fmt.Fprintf(&values, "    %s) words=%q; names=\"\" ;;\n", after, strings.Join(flag.values, " "))
 			case flag.files:
-				fmt.Fprintf(&values, "    %q) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", strings.TrimLeft(path+" "+flag.text, " "))
+				fmt.Fprintf(&values, "    %s) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", after)
+			case flag.names != "":
+				fmt.Fprintf(&values, "    %s) words=\"\"; names=%q ;;\n", after, flag.names)
 			case flag.takes:
-				fmt.Fprintf(&values, "    %q) return ;;\n", strings.TrimLeft(path+" "+flag.text, " "))
+				fmt.Fprintf(&values, "    %s) return ;;\n", after)
 			}
 			seen[path+flag.text] = true
 		}
 	})
 	_, err := fmt.Fprintf(out, `_kohort() {
-  local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" path="" word words=""
+  local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" sofar="" word="" words="" names="" before=""
+  local -a broker=()
   COMPREPLY=()
-  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$path $word" in
+  for word in "${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
+    case "$before" in -b|--broker) broker=(--broker "$word") ;; esac
+    before="$word"
+    case "$sofar $word" in
 %s    esac
   done
-  case "${path# } $prev" in
+  case "$sofar" in
 %s  esac
-  case "$path" in
+  case "${sofar# } $prev" in
 %s  esac
+  if [[ "$cur" != -* ]]; then
+    for word in groups topics; do # zsh would take $names for one word
+      case " $names " in *" $word "*) words="$words $(kohort completion-names "$word" "${broker[@]}" 2>/dev/null)" ;; esac
+    done
+  fi
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }
 complete -F _kohort kohort
-`, paths.String(), values.String(), follow.String())
+`, paths.String(), follow.String(), values.String())
 	return err
 }
 
@@ -144,16 +190,25 @@ func fishCompletion(out io.Writer, root *kong.Node) error {
 			conditions = append(conditions, "not __fish_seen_subcommand_from "+texts(commands))
 		}
 		when := strings.Join(conditions, "; and ")
+		for _, kind := range operands(node) {
+			fmt.Fprintf(&b, "complete -c kohort -n '%s' -a '(kohort completion-names %s 2>/dev/null)'\n", when, kind)
+		}
 		for _, w := range commands {
 			fmt.Fprintf(&b, "complete -c kohort -n '%s' -a %s -d '%s'\n", when, w.text, quoted(w.help))
 		}
 		for _, w := range flags {
-			line := fmt.Sprintf("complete -c kohort -n '%s' -l %s -d '%s'", when, strings.TrimPrefix(w.text, "--"), quoted(w.help))
+			line := fmt.Sprintf("complete -c kohort -n '%s'", when)
+			if w.short != "" {
+				line += " -s " + strings.TrimPrefix(w.short, "-")
+			}
+			line += fmt.Sprintf(" -l %s -d '%s'", strings.TrimPrefix(w.text, "--"), quoted(w.help))
 			switch {
 			case w.values != nil:
 				line += " -x -a '" + strings.Join(w.values, " ") + "'"
 			case w.files:
 				line += " -r -F"
+			case w.names != "":
+				line += " -x -a '(kohort completion-names " + w.names + " 2>/dev/null)'"
 			case w.takes:
 				line += " -x"
 			}

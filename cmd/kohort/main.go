@@ -41,6 +41,7 @@ type commands struct {
 	Backup     backupCommand     `cmd:"" help:"Copy a data directory, also while its broker serves."`
 	Import     importCommand     `cmd:"" name:"import-offsets" help:"Bring groups, offsets and records from a log directory of Apache Kafka."`
 	Completion completionCommand `cmd:"" help:"Print what makes a shell complete kohort's arguments."`
+	Names      namesCommand      `cmd:"" name:"completion-names" hidden:"" help:"Print the names of groups or topics, for the completion of a shell."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 
