@@ -20,7 +20,7 @@ type namesCommand struct {
 func (c *namesCommand) Run(w *world) error {
 	s, err := c.prepare(w)
 	if err != nil {
-		return nil //nolint:nilerr // as the comment says
+		return nil
 	}
 	defer s.close()
 	ctx, cancel := context.WithTimeout(s.ctx, namesLimit)
