@@ -102,7 +102,9 @@ func takeover(t *harness.T, folder *jvm.Folder) {
 	harness.Produce(t, b.Client(t), "orders", 2, 100, 100, time.Time{})
 	harness.AwaitGroup(t, admin, "shop", "Stable", 1)
 	awaitCommitted(t, admin, map[int32]int64{0: 100, 1: 100})
-	equal(t, "the generation after the takeover", b.Generation("shop"), before+1)
+	if now := b.Generation("shop"); now <= before {
+		t.Errorf("the generation was %d before the takeover, and is %d", before, now)
+	}
 
 	seen := map[string]int{}
 	for _, p := range []*harness.Process{stays, dies} {
