@@ -8,6 +8,7 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
@@ -16,6 +17,7 @@ final class Warm {
     private Warm() {}
 
     static void run() {
+        Errors.forCode(Errors.NONE.code()); // there is a class for each
         Properties properties = new Properties();
         properties.put("bootstrap.servers", "127.0.0.1:1");
         properties.put("group.id", "warm");
