@@ -161,8 +161,10 @@ func records(stdout io.Reader) {
 			Offset, TS   int64
 			Key, Payload string
 		}
-		if err := in.Decode(&r); err != nil {
+		if err := in.Decode(&r); err == io.EOF {
 			return
+		} else if err != nil {
+			lines.Fail(fmt.Errorf("kcat's output: %w", err))
 		}
 		lines.Record(r.Partition, r.Offset, []byte(r.Key), []byte(r.Payload), time.UnixMilli(r.TS))
 	}
