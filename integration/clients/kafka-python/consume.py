@@ -47,6 +47,9 @@ class Member(ConsumerRebalanceListener):
         self.next = {}  # partition -> the offset after the last record that was printed
         self.consumer = KafkaConsumer(default_offset_commit_callback=self.on_commit, **configuration(given))
         self.consumer.subscribe([self.topic], listener=self)
+        # Joining before the topic is known means to join twice, and a fault of the client can lose the second time: if
+        # poll ends between the answers to its JoinGroup and SyncGroup, the member takes up nothing and sends no heartbeat.
+        self.consumer.partitions_for_topic(self.topic)
 
     def on_partitions_assigned(self, assigned):
         """An eager assignment is the whole, and the client goes on at its position in what it had before; a
@@ -81,9 +84,8 @@ class Member(ConsumerRebalanceListener):
             return [TopicPartition(self.topic, p) for p in sorted(self.owned)]
 
     def poll(self):
-        """Polls once and prints what comes. Shorter polls meet a fault of the client: if a poll ends between the answers
-        to JoinGroup and SyncGroup, it may never take up its assignment."""
-        for records in self.consumer.poll(timeout_ms=500).values():
+        """Polls once and prints what comes."""
+        for records in self.consumer.poll(timeout_ms=200).values():
             for record in records:
                 with self.lock:
                     self.next[record.partition] = record.offset + 1
