@@ -49,6 +49,7 @@ var versionTests = map[string]func(t *testing.T, b *brokertest.Broker, v int16){
 	"DescribeClientQuotas":       testDescribeClientQuotas,
 	"DescribeProducers":          testDescribeProducers,
 	"DescribeTopicPartitions":    testDescribeTopicPartitions,
+	"ConsumerGroupHeartbeat":     testConsumerGroupHeartbeat,
 }
 
 func TestEveryRowAtEveryVersion(t *testing.T) {

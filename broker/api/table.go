@@ -22,7 +22,7 @@ type Row struct {
 // Table is the one list of apis: it drives dispatch, the answer to ApiVersions, and the README's matrix. It is sorted
 // by key.
 //
-// Not in it, and so not advertised: transactions (24 to 28), the consumer protocol of KIP-848 (68, 69), share groups,
+// Not in it, and so not advertised: transactions (24 to 28), descriptions of KIP-848's groups (69), share groups,
 // authentication and changes of ACLs. Clients that need one of them fail with a sentence that names it, or fall back.
 func Table() []Row {
 	return []Row{
@@ -58,6 +58,7 @@ func Table() []Row {
 		{48, "DescribeClientQuotas", 0, 1, 0, (*Server).describeClientQuotas},
 		{60, "DescribeCluster", 0, 2, 0, (*Server).describeCluster},
 		{61, "DescribeProducers", 0, 0, 0, (*Server).describeProducers},
+		{68, "ConsumerGroupHeartbeat", 0, 1, 0, (*Server).consumerGroupHeartbeat},
 		{75, "DescribeTopicPartitions", 0, 0, 0, (*Server).describeTopicPartitions},
 	}
 }

@@ -174,7 +174,7 @@ func static(t *testing.T, c *Client) {
 	b := harness.Serve(t)
 	admin, client := b.Admin(t), b.Client(t)
 	harness.CreateTopic(t, admin, "t", partitions)
-	args := []string{"reset=earliest", c.mode(), "auto_ms=500"}
+	args := []string{"reset=earliest", c.mode(), "auto_ms=500", "session_ms=25000"} // a JVM on a busy machine is back by then
 	if len(c.Strategies) > 0 {
 		args = append(args, "strategy="+c.Strategies[0]) // one that gives a member that forgot everything the same again
 	}

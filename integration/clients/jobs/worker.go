@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -66,12 +65,12 @@ func (c *Client) start(t testing.TB, name, verb string, args ...string) *worker 
 	return w
 }
 
-// consume starts a member with a session of 6 s.
+// consume starts a member, with a session of 6 s unless args say otherwise.
 func (c *Client) consume(t testing.TB, addr, name, group, topic string, args ...string) *worker {
 	t.Helper()
-	fixed := []string{
-		"bootstrap=" + addr, "group=" + group, "topic=" + topic, "client=" + name,
-		"session_ms=" + strconv.Itoa(int(session.Milliseconds())), "heartbeat_ms=500",
+	fixed := []string{"bootstrap=" + addr, "group=" + group, "topic=" + topic, "client=" + name, "heartbeat_ms=500"}
+	if !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "session_ms=") }) {
+		fixed = append(fixed, fmt.Sprintf("session_ms=%d", session.Milliseconds()))
 	}
 	return c.start(t, name, "consume", append(fixed, args...)...)
 }
