@@ -161,7 +161,9 @@ func (c *consumeCommand) read(s *session, p *printer, end *endWatch) error {
 	if c.Group != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), pingLimit)
 		defer cancel()
-		return s.client.LeaveGroupContext(ctx)
+		if err := s.client.LeaveGroupContext(ctx); err != nil {
+			return fmt.Errorf("leave group %q: %w; it counts this member until its session ends", c.Group, err)
+		}
 	}
 	return nil
 }

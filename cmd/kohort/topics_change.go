@@ -27,6 +27,9 @@ func (c *topicsCreateCommand) Run(w *world) error {
 	if err != nil {
 		return err
 	}
+	if last := c.Topics[len(c.Topics)-1]; len(c.Topics) == 2 && isNumber(last) {
+		return fmt.Errorf("%q would be a topic, too; partitions are given with -p %s", last, last)
+	}
 	s, err := c.open(w)
 	if err != nil {
 		return err
@@ -42,6 +45,12 @@ func (c *topicsCreateCommand) Run(w *world) error {
 		return err
 	}
 	return errors.Join(s.show(list, t), err)
+}
+
+// isNumber tells whether a name is a number, which may be meant as one.
+func isNumber(name string) bool {
+	_, err := strconv.ParseUint(name, 10, 31)
+	return err == nil
 }
 
 // createTopics creates topics and returns those that now exist.
