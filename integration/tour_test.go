@@ -203,3 +203,18 @@ func TestTour(t *testing.T) {
 		t.Errorf("bash: exit code %d", code)
 	}
 }
+
+// TestBannerKohort runs the banner's line for kohort itself as it is printed.
+func TestBannerKohort(t *testing.T) {
+	t.Parallel()
+	b := dev(t)
+	cmd := exec.Command("bash", "-c", strings.Join(bannerLines(t, b, "kohort"), "\n"))
+	cmd.Env = append(cleanEnv(), "PATH="+filepath.Dir(kohort)+":"+os.Getenv("PATH"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p := launch(t, cmd)
+	for _, want := range []string{"1", "2", "9", "10"} {
+		p.stdout.wait(t, patience, 0, "record "+want, func(s string) bool { return s == want })
+	}
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+	<-p.exited
+}

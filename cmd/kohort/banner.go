@@ -31,6 +31,7 @@ func banner(s *settings.Settings, config *broker.Config, addr string) string {
 		b.WriteString("    " + difference + "\n")
 	}
 	fmt.Fprintf(&b, `Try it:
+  kohort  seq 10 | kohort produce -b %[1]s demo;  kohort consume -b %[1]s --group group0 demo
   kcat    seq 10 | kcat -P -b %[1]s -t demo;  kcat -b %[1]s -G group1 -X auto.offset.reset=earliest demo
   Python  from confluent_kafka import Consumer   # pip install confluent-kafka
           c = Consumer({"bootstrap.servers": "%[1]s", "group.id": "group1", "auto.offset.reset": "earliest"})
