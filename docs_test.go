@@ -3,6 +3,7 @@ package kohort_test
 import (
 	"fmt"
 	"go/ast"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -297,13 +298,20 @@ func (p page) unproved() []string {
 
 // TestPages holds the documentation against the code.
 func TestPages(t *testing.T) {
-	names, err := filepath.Glob("docs/*.md")
-	if err != nil || len(names) < 5 {
-		t.Fatalf("%d pages, %v", len(names), err)
-	}
 	var complaints []string
-	for _, name := range append(names, "README.md") {
-		complaints = append(complaints, read(t, filepath.ToSlash(name)).links()...)
+	seen := 0
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && (name != "." && strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if err == nil && strings.HasSuffix(name, ".md") {
+			complaints = append(complaints, read(t, filepath.ToSlash(name)).links()...)
+			seen++
+		}
+		return err
+	})
+	if err != nil || seen < 5 {
+		t.Fatalf("%d pages, %v", seen, err)
 	}
 	sources := house(t)
 	architecture, groups := read(t, "docs/architecture.md"), read(t, "docs/groups.md")
