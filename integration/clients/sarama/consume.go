@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/IBM/sarama"
 
@@ -126,19 +127,31 @@ func (m *member) obey(commands <-chan []string) {
 	}
 }
 
-// loop joins again and again, as the manual says.
+// loop joins again and again, as the manual says. Only a member whose seat another has taken gives up.
 func (m *member) loop(ctx context.Context, group sarama.ConsumerGroup) {
 	for ctx.Err() == nil {
 		session, cancel := context.WithCancel(ctx)
 		m.gate.Lock()
 		m.restart = cancel
 		m.gate.Unlock()
-		if err := group.Consume(session, []string{m.topic}, m); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
-			lines.Error(err)
-		}
+		err := group.Consume(session, []string{m.topic}, m)
 		cancel()
+		switch {
+		case err == nil || ctx.Err() != nil || errors.Is(err, context.Canceled):
+		case errors.Is(err, sarama.ErrFencedInstancedId):
+			lines.Fail(err)
+		default:
+			lines.Error(err)
+			select { // sarama has none here, and returns at once while nobody listens
+			case <-time.After(backoff):
+			case <-ctx.Done():
+			}
+		}
 	}
 }
+
+// backoff is what a failed attempt to join is followed by.
+const backoff = 250 * time.Millisecond
 
 // Setup begins a session.
 func (m *member) Setup(sess sarama.ConsumerGroupSession) error {
