@@ -132,7 +132,7 @@ func TestOtherShells(t *testing.T) {
 			t.Errorf("fish lacks %s", want)
 		}
 	}
-	if out, _, _ := said(t, "", "", "completion", "zsh"); !strings.HasPrefix(out, "#compdef kohort\n") || !strings.Contains(out, "bashcompinit") {
+	if out, _, _ := said(t, "", "", "completion", "zsh"); !strings.HasPrefix(out, "#compdef kohort\n") || !strings.Contains(out, "bashcompinit") || strings.Contains(out, " path=") { // there $path is $PATH
 		t.Errorf("zsh: %.80s", out)
 	}
 	if _, _, code := said(t, "", "", "completion", "tcsh"); code != 2 {
