@@ -221,6 +221,7 @@ type room struct {
 
 // rooms is the import matrix; the first row whose directory is that of a file, or above it, is the file's.
 var rooms = []room{
+	{dir: "docs/fixtures", ours: []string{"broker/brokertest"}, others: []string{""}},
 	{dir: "protocol", others: []string{"github.com/twmb/franz-go/pkg/kmsg", "github.com/twmb/franz-go/pkg/kerr"}},
 	{
 		dir: "coordinator", others: []string{"github.com/twmb/franz-go/pkg/kmsg", "github.com/twmb/franz-go/pkg/kerr"},

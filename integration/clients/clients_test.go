@@ -13,11 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kohort/kohort/integration/clients/connect"
 	"github.com/kohort/kohort/integration/clients/fixtures"
 	"github.com/kohort/kohort/integration/clients/harness"
 	"github.com/kohort/kohort/integration/clients/jobs"
 	"github.com/kohort/kohort/integration/clients/kafkatools"
 	"github.com/kohort/kohort/integration/clients/matrix"
+	"github.com/kohort/kohort/integration/clients/streams"
 )
 
 var doc = flag.String("doc", "", "file to write the matrix to, if all was run")
@@ -133,5 +135,5 @@ func one(t *testing.T, client, job string, run func(*testing.T)) {
 
 // platforms are the jobs of everything that is not a consumer client.
 func platforms() []harness.Job {
-	return slices.Concat(kafkatools.Jobs(), fixtures.Jobs())
+	return slices.Concat(kafkatools.Jobs(), streams.Jobs(), connect.Jobs(), fixtures.Jobs())
 }

@@ -29,6 +29,10 @@ type Client struct {
 	// the client's error. "falls back": the client says nothing and does it the classic way.
 	Transactions     string `json:"transactions"`
 	ConsumerProtocol string `json:"consumer_protocol"`
+	// OutOfRange is where the client goes on when the records at its commit were deleted, if not where its reset says.
+	OutOfRange string `json:"out_of_range"`
+	// DropsOnClose is how many records a member may lose when it is told to end.
+	DropsOnClose int64 `json:"drops_on_close"`
 	// Zombie is "commits again" for a client that, when its commit is refused, joins and sends it once more by itself.
 	Zombie string   `json:"zombie"`
 	Quirks []string `json:"quirks"`
