@@ -6,20 +6,24 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
 var (
-	rounds   = flag.Int("rounds", 5, "rounds; each runs every scenario on every server once")
-	duration = flag.Duration("duration", 1500*time.Millisecond, "measured part of a scenario")
-	only     = flag.String("only", "", "run only scenarios whose name contains this")
-	doc      = flag.String("doc", "", "write the table to this Markdown file, too")
+	rounds   = flag.Int("rounds", 5, "rounds; each puts every load on every server once")
+	duration = flag.Duration("duration", 450*time.Millisecond, "measured part of a load")
+	warmup   = flag.Duration("warmup", 150*time.Millisecond, "load before the measured part")
+	idleTime = flag.Duration("idle", time.Minute, "measured part of the idle members")
+	only     = flag.String("only", "", "fill only rows whose name contains this")
+	doc      = flag.String("doc", "", "write the tables to this Markdown file, too, and the plot beside it")
 )
 
 func main() {
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -27,28 +31,44 @@ func main() {
 	}
 }
 
-func run(ctx context.Context) error {
-	b, err := newBuild(ctx)
+func run(ctx context.Context) (err error) {
+	idle := idlePlan()
+	var list []measure
+	for _, m := range plan() {
+		if m.wanted(*only) {
+			list = append(list, m)
+		}
+	}
+	if !idle.wanted(*only) {
+		idle.servers = nil
+	}
+	b, err := newBench(ctx)
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	var list []scenario
-	for _, s := range scenarios {
-		if strings.Contains(s.name, *only) {
-			list = append(list, s)
-		}
+	defer func() { err = joinErrors(err, b.close()) }()
+	r := newResults(append(slices.Clone(list), idle))
+	p := newProgress(list, *rounds, len(idle.servers) > 0)
+	if err := b.warmKafka(ctx, list); err != nil {
+		return fmt.Errorf("warming Kafka: %w", err)
 	}
-	r := newResults(list)
 	for round := range *rounds {
-		if err := b.round(ctx, list, r); err != nil {
+		if err := b.round(ctx, round, list, r, p); err != nil {
 			return fmt.Errorf("round %d: %w", round+1, err)
 		}
-		fmt.Fprintf(os.Stderr, "round %d of %d done\n", round+1, *rounds)
 	}
-	fmt.Print(r.markdown())
+	if err := b.idle(ctx, idle, r, p); err != nil {
+		return fmt.Errorf("idle members: %w", err)
+	}
+	r.took = p.elapsed()
+	fmt.Print(r.bars(), "\n", r.ratios(), "\n", r.figuresTable())
 	if *doc == "" {
 		return nil
 	}
 	return r.write(*doc)
+}
+
+// wanted reports whether a row of the measure has the text in its name.
+func (m measure) wanted(text string) bool {
+	return slices.ContainsFunc(m.rows, func(r row) bool { return strings.Contains(r.name, text) })
 }

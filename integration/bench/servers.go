@@ -1,129 +1,66 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
 
-// result is what of loadgen's answer is used.
-type result struct {
-	OpsPerSec float64            `json:"ops_per_s"`
-	Extra     map[string]float64 `json:"extra"`
-	Latency   struct {
-		P50 float64 `json:"p50"`
-	} `json:"latency_ms"`
-	Wrong  int64            `json:"wrong"`
-	Errors map[string]int64 `json:"errors"`
-	OK     bool             `json:"ok"`
+// bench holds the programs, a directory for their data, and a running Kafka where one is asked for.
+type bench struct {
+	dir   string
+	kafka *server
 }
 
-// build holds the programs, and a directory for their data.
-type build struct {
-	dir string
-}
-
-// newBuild builds every program from its source.
-func newBuild(ctx context.Context) (*build, error) {
+// newBench builds every program from its source, and starts Kafka, which serves all rounds.
+func newBench(ctx context.Context) (*bench, error) {
 	dir, err := os.MkdirTemp("", "kohort-bench-")
 	if err != nil {
 		return nil, err
 	}
-	b := &build{dir: dir}
-	fmt.Fprintln(os.Stderr, "building kohort, loadgen, floor and kfake")
+	b := &bench{dir: dir}
+	fmt.Fprintln(os.Stderr, "building kohort, loadgen, firstrecord, floor and kfake")
 	for name, source := range map[string][2]string{
-		"kohort": {"../..", "./cmd/kohort"}, "loadgen": {".", "./loadgen"}, "floor": {".", "./floor"}, "kfake": {".", "./kfake"},
+		"kohort": {"../..", "./cmd/kohort"}, "loadgen": {".", "./loadgen"}, "firstrecord": {".", "./firstrecord"},
+		"floor": {".", "./floor"}, "kfake": {".", "./kfake"},
 	} {
 		cmd := exec.CommandContext(ctx, "go", "build", "-o", b.program(name), source[1])
 		cmd.Dir = source[0]
 		if text, err := cmd.CombinedOutput(); err != nil {
-			b.close()
-			return nil, fmt.Errorf("building %s (run this in integration/bench): %w\n%s", name, err, text)
+			return nil, errors.Join(fmt.Errorf("building %s (run this in integration/bench): %w\n%s", name, err, text), b.close())
+		}
+	}
+	if os.Getenv("KAFKA") == "1" {
+		if b.kafka, err = b.startKafka(ctx); err != nil {
+			return nil, errors.Join(fmt.Errorf("Apache Kafka: %w", err), b.close())
 		}
 	}
 	return b, nil
 }
 
-func (b *build) program(name string) string { return filepath.Join(b.dir, name) }
+func (b *bench) program(name string) string { return filepath.Join(b.dir, name) }
 
-func (b *build) close() { _ = os.RemoveAll(b.dir) } // temporary
-
-// round starts the servers, runs each scenario once on each of them, and stops them.
-func (b *build) round(ctx context.Context, list []scenario, r *results) (err error) {
-	data, err := os.MkdirTemp(b.dir, "data-")
-	if err != nil {
-		return err
+func (b *bench) close() error {
+	var err error
+	if b.kafka != nil {
+		err = b.kafka.stop()
 	}
-	defer os.RemoveAll(data)
-	running := map[string]*server{}
-	defer func() {
-		for _, s := range running {
-			err = errors.Join(err, s.stop())
-		}
-	}()
-	for _, name := range serverNames {
-		s, startErr := b.start(ctx, name, data, running)
-		if startErr != nil {
-			return fmt.Errorf("%s: %w", name, startErr)
-		}
-		if s != nil {
-			running[name] = s
-		}
-	}
-	for _, sc := range list {
-		for _, name := range sc.servers {
-			s := running[name]
-			if s == nil {
-				continue
-			}
-			got, err := b.load(ctx, sc, s)
-			if err != nil {
-				return fmt.Errorf("%s on %s: %w", sc.name, name, err)
-			}
-			r.add(sc.name, name, sc.value(got))
-		}
-	}
-	return nil
+	return joinErrors(err, os.RemoveAll(b.dir))
 }
 
-// load runs loadgen once.
-func (b *build) load(ctx context.Context, sc scenario, s *server) (result, error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
-	defer cancel()
-	args := append([]string{"-duration", duration.String(), "-warmup", "300ms"}, sc.flags...)
-	if sc.process {
-		addr, data := freeAddr(), filepath.Join(b.dir, "own")
-		defer os.RemoveAll(data)
-		args = append(args, "-addr", addr, "-cmd", s.commandOn(addr, data), "-broker-log", filepath.Join(b.dir, "own.log"))
-	} else {
-		args = append(args, "-addr", s.addr)
+// joinErrors is nil if both are.
+func joinErrors(a, b error) error {
+	if a == nil {
+		return b
 	}
-	if s.floor {
-		args = append(args, "-direct")
-	}
-	if s.settle > 0 {
-		args = append(args, "-settle", s.settle.String())
-	}
-	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, b.program("loadgen"), args...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	var got result
-	if jsonErr := json.Unmarshal(out.Bytes(), &got); jsonErr != nil {
-		return got, fmt.Errorf("loadgen: %w: %s", errors.Join(err, jsonErr), errs.Bytes())
-	}
-	if !got.OK && !s.floor { // the floor's answers are learned by heart: only its rate counts
-		return got, fmt.Errorf("results are wrong: %d of them, errors %v", got.Wrong, got.Errors)
-	}
-	return got, nil
+	return errors.Join(a, b)
 }
 
 // server is a running program.
@@ -133,8 +70,7 @@ type server struct {
 	floor  bool
 	settle time.Duration
 	// commandOn is the command line that starts the same on another address and directory, for loadgen to run.
-	commandOn func(addr, data string) string
-	cleanUp   func() error
+	commandOn func(ctx context.Context, addr, data string) (string, error)
 }
 
 func freeAddr() string {
@@ -146,51 +82,79 @@ func freeAddr() string {
 	return l.Addr().String()
 }
 
-// start starts one of the servers; nil for one that is not asked for.
-func (b *build) start(ctx context.Context, name, data string, running map[string]*server) (*server, error) {
+// startAll starts the servers that are needed, and kfake where a floor is: it stands before one. Kafka runs already.
+func (b *bench) startAll(ctx context.Context, data string, needed func(name string) bool) (map[string]*server, error) {
+	running := map[string]*server{}
+	for _, name := range serverNames {
+		switch {
+		case name == kafka && b.kafka != nil:
+			running[name] = b.kafka
+		case name != kafka && (needed(name) || name == kfakeMem && (needed(floorMem) || needed(floorDisk))):
+			s, err := b.start(ctx, name, data, running)
+			if err != nil {
+				return running, fmt.Errorf("%s: %w", name, err)
+			}
+			running[name] = s
+		}
+	}
+	return running, nil
+}
+
+// stopAll stops all but Kafka.
+func stopAll(running map[string]*server) (err error) {
+	for name, s := range running {
+		if name != kafka {
+			err = joinErrors(err, s.stop())
+		}
+	}
+	return err
+}
+
+// start starts one of the servers.
+func (b *bench) start(ctx context.Context, name, data string, running map[string]*server) (*server, error) {
 	s := &server{addr: freeAddr()}
-	kohort := func(addr string, args ...string) []string {
+	line := func(addr, dir string) []string { return b.commandLine(name, addr, dir, running) }
+	s.commandOn = func(_ context.Context, addr, data string) (string, error) {
+		return strings.Join(line(addr, data), " "), nil
+	}
+	s.floor = name == floorDisk || name == floorMem
+	args := line(s.addr, filepath.Join(data, fmt.Sprintf("server%d", len(running))))
+	s.cmd = exec.CommandContext(ctx, args[0], args[1:]...)
+	s.cmd.Stderr = os.Stderr
+	return s, s.launch(10 * time.Second)
+}
+
+// commandLine starts a server on an address and a data directory.
+func (b *bench) commandLine(name, addr, dir string, running map[string]*server) []string {
+	kohort := func(args ...string) []string {
 		return append(append([]string{b.program("kohort")}, args...), "--addr", addr, "--log-level", "error",
 			"--set", "group.initial.rebalance.delay.ms=0")
 	}
-	var args []string
 	switch name {
 	case serve:
-		args = kohort(s.addr, "serve", "--data", filepath.Join(data, "serve"))
-		s.commandOn = func(addr, data string) string { return join(kohort(addr, "serve", "--data", data)) }
+		return kohort("serve", "--data", dir)
 	case serveOne:
-		args = append(kohort(s.addr, "serve", "--data", filepath.Join(data, "one")), "--set", "offsets.topic.num.partitions=1")
+		return kohort("serve", "--data", dir, "--set", "offsets.topic.num.partitions=1")
 	case dev:
-		args = kohort(s.addr, "dev")
-		s.commandOn = func(addr, _ string) string { return join(kohort(addr, "dev")) }
+		return kohort("dev")
 	case kfakeMem:
-		args = []string{b.program("kfake"), "-addr", s.addr}
+		return []string{b.program("kfake"), "-addr", addr}
 	case kfakeDir:
-		args = []string{b.program("kfake"), "-addr", s.addr, "-data-dir", filepath.Join(data, "kfake")}
+		return []string{b.program("kfake"), "-addr", addr, "-data-dir", dir}
 	case kfakeSync:
-		args = []string{b.program("kfake"), "-addr", s.addr, "-data-dir", filepath.Join(data, "kfake-sync"), "-sync"}
+		return []string{b.program("kfake"), "-addr", addr, "-data-dir", dir, "-sync"}
 	case floorDisk:
-		args = []string{
-			b.program("floor"), "-listen", s.addr, "-behind", running[kfakeMem].addr, "-file", filepath.Join(data, "floor"),
-			"-zeroed", "67108864", "-segments", "50",
+		return []string{
+			b.program("floor"), "-listen", addr, "-behind", running[kfakeMem].addr, "-file", dir, "-zeroed", "67108864", "-segments", "50",
 		}
-		s.floor = true
 	case floorMem:
-		args = []string{b.program("floor"), "-listen", s.addr, "-behind", running[kfakeMem].addr}
-		s.floor = true
-	case kafka:
-		if os.Getenv("KAFKA") != "1" {
-			return nil, nil
-		}
-		return b.startKafka(ctx, data)
+		return []string{b.program("floor"), "-listen", addr, "-behind", running[kfakeMem].addr}
 	}
-	s.cmd = exec.CommandContext(ctx, args[0], args[1:]...)
-	return s, s.launch(10 * time.Second)
+	panic("no server " + name)
 }
 
 // launch starts the program and waits for its port.
 func (s *server) launch(atMost time.Duration) error {
-	s.cmd.Stderr = os.Stderr
 	if err := s.cmd.Start(); err != nil {
 		return err
 	}
@@ -207,20 +171,11 @@ func (s *server) launch(atMost time.Duration) error {
 }
 
 func (s *server) stop() error {
-	_ = s.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
 	timer := time.AfterFunc(20*time.Second, func() { _ = s.cmd.Process.Kill() })
 	defer timer.Stop()
 	_ = s.cmd.Wait() // how it ended does not matter: its results were checked
-	if s.cleanUp != nil {
-		return s.cleanUp()
-	}
 	return nil
-}
-
-func join(args []string) string {
-	out := args[0]
-	for _, a := range args[1:] {
-		out += " " + a
-	}
-	return out
 }
