@@ -5,7 +5,6 @@ import (
 	"net"
 	"testing"
 
-	"github.com/rs/zerolog"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/kohort/kohort/broker"
@@ -44,7 +43,7 @@ func StartPipes(t testing.TB, edit ...func(*broker.Config)) *Broker {
 
 func start(t testing.TB, c broker.Config, edit []func(*broker.Config)) *Broker {
 	t.Helper()
-	c.Logger = zerolog.New(zerolog.NewConsoleWriter(zerolog.ConsoleTestWriter(t))).Level(zerolog.InfoLevel)
+	c.Logger = logger(t)
 	c.OnPanic = func(trace string) { t.Errorf("the coordinator broke one of its own rules:\n%s", trace) }
 	for _, f := range edit {
 		f(&c)
