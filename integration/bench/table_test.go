@@ -186,7 +186,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestServersOfARound(t *testing.T) {
-	m := measure{servers: replayers, process: true, times: 2}
+	m := measure{servers: replayFew, process: true, times: 2}
 	for _, c := range []struct {
 		round int
 		kafka bool
