@@ -171,7 +171,8 @@ func write(t *harness.T, file, text string) {
 	}
 }
 
-// sunk is what the sink has written: how many times each record, PARTITION SPACE OFFSET SPACE VALUE.
+// sunk is what the sink has written: how many times each record, PARTITION SPACE OFFSET SPACE VALUE. A line without its
+// semicolon was being written when the worker was killed.
 func (w *worker) sunk(t *harness.T) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(w.out)
@@ -180,7 +181,9 @@ func (w *worker) sunk(t *harness.T) map[string]int {
 	}
 	times := map[string]int{}
 	for line := range strings.Lines(string(text)) {
-		times[strings.TrimSuffix(line, "\n")]++
+		if record, whole := strings.CutSuffix(line, ";\n"); whole {
+			times[record]++
+		}
 	}
 	return times
 }

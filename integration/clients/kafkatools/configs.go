@@ -24,7 +24,7 @@ func configs(t *harness.T, folder *jvm.Folder) {
 		t.Errorf("cleanup.policy=[compact,delete] was set, the broker says %q", v)
 	}
 	contains(t, k.run(configsTool, "--describe", "--topic", "orders"),
-		"  retention.ms=77777 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:retention.ms=77777, DEFAULT_CONFIG:log.retention.hours=168}")
+		"  retention.ms=77777 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:retention.ms=77777")
 
 	k.run(configsTool, "--alter", "--topic", "orders", "--delete-config", "cleanup.policy")
 	if v := config(t, admin, "orders", "cleanup.policy"); v != "delete" {

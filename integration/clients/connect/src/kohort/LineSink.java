@@ -16,7 +16,10 @@ import org.apache.kafka.connect.sink.SinkConnector;
 import org.apache.kafka.connect.sink.SinkRecord;
 import org.apache.kafka.connect.sink.SinkTask;
 
-/** Appends each record to a file as a line PARTITION SPACE OFFSET SPACE VALUE, before its offset can be committed. */
+/**
+ * Appends each record to a file as a line PARTITION SPACE OFFSET SPACE VALUE SEMICOLON, before its offset can be
+ * committed. A kill may leave half a line; the next one begins anew, after an empty line.
+ */
 public final class LineSink extends SinkConnector {
     private Map<String, String> props;
 
@@ -53,7 +56,7 @@ public final class LineSink extends SinkConnector {
         return true;
     }
 
-    /** A task; several may append to the file. */
+    /** A task; several in a worker may append to the file, one after the other. */
     public static final class Writer extends SinkTask {
         private Path file;
 
@@ -64,14 +67,16 @@ public final class LineSink extends SinkConnector {
 
         @Override
         public void put(Collection<SinkRecord> records) {
-            StringBuilder lines = new StringBuilder();
+            StringBuilder lines = new StringBuilder("\n");
             for (SinkRecord r : records) {
-                lines.append(r.kafkaPartition()).append(' ').append(r.kafkaOffset()).append(' ').append(r.value()).append('\n');
+                lines.append(r.kafkaPartition()).append(' ').append(r.kafkaOffset()).append(' ').append(r.value()).append(";\n");
             }
-            try {
-                Files.writeString(file, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-            } catch (IOException e) {
-                throw new ConnectException(e);
+            synchronized (Writer.class) {
+                try {
+                    Files.writeString(file, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+                } catch (IOException e) {
+                    throw new ConnectException(e);
+                }
             }
         }
 
