@@ -146,7 +146,7 @@ func TestTenMinutesOfAGroupInABubble(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 10*time.Second { // some 40 ms, but the race detector and busy processors are slow
 		t.Errorf("took %v of real time", took)
 	} else {
 		t.Logf("ten minutes in %v", took)
