@@ -31,8 +31,8 @@ type Client struct {
 	ConsumerProtocol string `json:"consumer_protocol"`
 	// OutOfRange is where the client goes on when the records at its commit were deleted, if not where its reset says.
 	OutOfRange string `json:"out_of_range"`
-	// DropsOnClose is how many records a member may lose when it is told to end.
-	DropsOnClose int64 `json:"drops_on_close"`
+	// Drops is how many records a member may lose when it ends or is killed, because it commits before it hands them out.
+	Drops int64 `json:"drops"`
 	// Zombie is "commits again" for a client that, when its commit is refused, joins and sends it once more by itself.
 	Zombie string   `json:"zombie"`
 	Quirks []string `json:"quirks"`
