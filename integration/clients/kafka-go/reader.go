@@ -112,24 +112,55 @@ func consumeReader(args lines.Args) {
 		read = r.FetchMessage
 	}
 	commands, last := lines.Commands(), map[int]kafka.Message{}
+	ctx, cancel := context.WithCancel(context.Background())
+	messages := readOn(ctx, read)
 	for readerCommands(r, client(args), args, own, commands, last) {
-		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-		m, err := read(ctx)
-		cancel()
-		switch {
-		case err == nil:
-			lines.Record(int32(m.Partition), m.Offset, m.Key, m.Value, m.Time)
-			last[m.Partition] = m
-		case errors.Is(err, io.EOF):
-			lines.Fail(err)
-		case !errors.Is(err, context.DeadlineExceeded):
-			lines.Error(err)
+		select {
+		case m := <-messages:
+			m.tell(last)
+		case <-time.After(100 * time.Millisecond):
 		}
+	}
+	cancel()
+	for m := range messages { // the last one may be committed
+		m.tell(last)
 	}
 	if err := r.Close(); err != nil {
 		lines.Error(err)
 	}
 	lines.Emit("closed", nil)
+}
+
+// message is what one call of ReadMessage or FetchMessage gave.
+type message struct {
+	kafka.Message
+	err error
+}
+
+func (m message) tell(last map[int]kafka.Message) {
+	switch {
+	case m.err == nil:
+		lines.Record(int32(m.Partition), m.Offset, m.Key, m.Value, m.Time)
+		last[m.Partition] = m.Message
+	case errors.Is(m.err, io.EOF):
+		lines.Fail(m.err)
+	case !errors.Is(m.err, context.Canceled):
+		lines.Error(m.err)
+	}
+}
+
+// readOn reads until the context ends, and then closes the channel. A call that is given a time limit instead may lose a
+// message: ReadMessage fetches it, and then finds no time left to commit it.
+func readOn(ctx context.Context, read func(context.Context) (kafka.Message, error)) <-chan message {
+	messages := make(chan message)
+	go func() {
+		defer close(messages)
+		for ctx.Err() == nil {
+			m, err := read(ctx)
+			messages <- message{m, err}
+		}
+	}()
+	return messages
 }
 
 // readerCommands does the commands that have come; it returns false after `close`.
