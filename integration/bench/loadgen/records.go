@@ -85,35 +85,62 @@ func leader(partition int32) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	mr := kmsg.NewPtrMetadataRequest()
-	mt := kmsg.NewMetadataRequestTopic()
-	mt.Topic = topic
-	mr.Topics = append(mr.Topics, mt)
-	for range 100 {
-		resp, err := c.call(mr)
-		if err != nil {
-			c.close()
-			return nil, err
-		}
-		md := resp.(*kmsg.MetadataResponse)
-		for _, p := range md.Topics[0].Partitions {
-			if p.Partition != partition || p.ErrorCode != 0 {
-				continue
-			}
-			for _, b := range md.Brokers {
-				if b.NodeID == p.Leader {
-					if a := fmt.Sprintf("%s:%d", b.Host, b.Port); a != c.addr && !*direct {
-						c.close()
-						return dial(a)
-					}
-					return c, nil
+	for range 200 {
+		var at string
+		if at, err = c.leaderAddr(partition); err == nil {
+			if at != c.addr && !*direct {
+				c.close()
+				if c, err = dial(at); err != nil {
+					return nil, err
 				}
+			}
+			if *settle == 0 {
+				return c, nil
+			}
+			if err = c.leads(partition); err == nil {
+				return c, nil
 			}
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	c.close()
-	return nil, fmt.Errorf("partition %d has no leader", partition)
+	return nil, fmt.Errorf("partition %d has no leader: %w", partition, err)
+}
+
+// leaderAddr asks which broker leads a partition.
+func (c *conn) leaderAddr(partition int32) (string, error) {
+	mr := kmsg.NewPtrMetadataRequest()
+	mt := kmsg.NewMetadataRequestTopic()
+	mt.Topic = topic
+	mr.Topics = append(mr.Topics, mt)
+	resp, err := c.call(mr)
+	if err != nil {
+		return "", err
+	}
+	md := resp.(*kmsg.MetadataResponse)
+	for _, p := range md.Topics[0].Partitions {
+		if p.Partition != partition || p.ErrorCode != 0 {
+			continue
+		}
+		for _, b := range md.Brokers {
+			if b.NodeID == p.Leader {
+				return fmt.Sprintf("%s:%d", b.Host, b.Port), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("not in the metadata")
+}
+
+// leads asks whether a broker knows already that it leads the partition: some are named before they do.
+func (c *conn) leads(partition int32) error {
+	req := fetchRecords(partition, 0)
+	req.MaxWaitMillis = 1
+	resp, err := c.call(req)
+	if err != nil {
+		return err
+	}
+	_, err = fetched(resp)
+	return err
 }
 
 func produceRequest(p int32, batch []byte) *kmsg.ProduceRequest {
