@@ -1,6 +1,6 @@
 // Command bench measures Kohort against its peers and against the machine, in one run, and says how far from each bar it is.
 //
-//	go run . [-rounds 5] [-duration 1500ms] [-only commit] [-doc ../../docs/bench.md]
+//	go run . [-rounds 5] [-duration 350ms] [-idle 1m] [-only commit] [-doc ../../docs/bench.md]
 //
 // It builds the programs it needs, starts them on free ports of the loopback interface, and lets loadgen put load on them,
 // interleaved: A B C, A B C ... A figure is the median of the rounds, with its spread; what is judged are ratios of figures

@@ -14,8 +14,8 @@ import (
 
 var (
 	rounds   = flag.Int("rounds", 5, "rounds; each puts every load on every server once")
-	duration = flag.Duration("duration", 450*time.Millisecond, "measured part of a load")
-	warmup   = flag.Duration("warmup", 150*time.Millisecond, "load before the measured part")
+	duration = flag.Duration("duration", 350*time.Millisecond, "measured part of a load")
+	warmup   = flag.Duration("warmup", 100*time.Millisecond, "load before the measured part")
 	idleTime = flag.Duration("idle", time.Minute, "measured part of the idle members")
 	only     = flag.String("only", "", "fill only rows whose name contains this")
 	doc      = flag.String("doc", "", "write the tables to this Markdown file, too, and the plot beside it")

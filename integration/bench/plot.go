@@ -9,17 +9,17 @@ import (
 
 // The plot's measures, in its own units.
 const (
-	plotLabels = 300 // width of the rows' names
+	plotLabels = 340 // width of the rows' names
 	plotWidth  = 560 // of the scale
 	plotBar    = 8
 	plotGap    = 10
-	plotTop    = 64
+	plotTop    = 82
 )
 
 // plotStyle has two sets of colours, for light pages and dark ones.
 const plotStyle = `<style>
 svg { background: #fff; font: 12px system-ui, sans-serif; color: #1a1a1a }
-text { fill: currentColor } .grid { stroke: #ddd } .one { stroke: #888 } .mark { stroke: currentColor; stroke-width: 2 } .range { stroke: currentColor }
+text { fill: currentColor } .grid { stroke: #ddd } .one { stroke: #888 } .mark, .key { stroke: currentColor; stroke-width: 2 } .range { stroke: currentColor }
 .p0 { fill: #3b6fb6 } .p1 { fill: #8fb4e3 } .p2 { fill: #d9822b } .p3 { fill: #b0413e } .p4 { fill: #4d9453 } .p5 { fill: #9a6fb0 } .p6 { fill: #8a8a8a }
 @media (prefers-color-scheme: dark) { svg { background: #0d1117; color: #e6edf3 } .grid { stroke: #30363d } }
 </style>
@@ -124,16 +124,22 @@ func plotScale(b *strings.Builder, left, right float64, x func(float64) float64,
 // plotLegend names the colours that are used.
 func plotLegend(b *strings.Builder, kinds map[int]bool) {
 	n := 0
+	at := func() (x, y int) {
+		x, y = 10+n%3*320, 10+n/3*18
+		n++
+		return x, y
+	}
 	for kind := range len(pairs) + 1 {
 		if !kinds[kind] {
 			continue
 		}
-		name := "bar : " + serve
+		name := "what a bar asks : " + serve
 		if kind < len(pairs) {
 			name = pairs[kind][0] + " : " + pairs[kind][1]
 		}
-		x, y := 10+n%4*225, 10+n/4*18
+		x, y := at()
 		fmt.Fprintf(b, `<rect class="p%d" x="%d" y="%d" width="10" height="10"/><text x="%d" y="%d">%s</text>`+"\n", kind, x, y, x+15, y+9, name)
-		n++
 	}
+	x, y := at()
+	fmt.Fprintf(b, `<path class="key" d="M%d %dv11"/><text x="%d" y="%d">where a bar of the plan stands</text>`+"\n", x+5, y, x+15, y+9)
 }
