@@ -14,6 +14,7 @@ type checkpointState struct {
 	finished chan *snapshot // capacity 1: a background checkpoint has ended
 	retryAt  time.Time      // after one that went wrong
 	beganAt  time.Time      // the last one
+	asked    []chan<- error // callers who wait for the next one, each with room for its outcome
 }
 
 // checkpointInterval is the age at which maintenance renews a checkpoint that lags behind.
@@ -39,6 +40,7 @@ type snapshot struct {
 	removed []removal
 	garbage []string
 
+	asked  []chan<- error
 	began  time.Time
 	failed map[*Partition]bool // a file could not be synced
 	err    error
@@ -125,11 +127,36 @@ func (s *Store) checkpointNow() error {
 	return snap.err
 }
 
-// Checkpoint writes the table, so that a start has nothing to replay.
+// Checkpoint writes the table in the background, and returns when it is durable: a start then replays nothing of what
+// was answered before the call, except for partitions that are offline. Appends go on meanwhile. One that runs already
+// does not count, for it may lack what came last; the next one follows it.
 //
 // Errors: what the disk says, ErrClosed.
 func (s *Store) Checkpoint() error {
-	return s.run(s.checkpointNow)
+	outcome := make(chan error, 1)
+	err := s.run(func() error {
+		if s.journal == nil {
+			outcome <- nil
+			return nil
+		}
+		s.checkpoint.asked = append(s.checkpoint.asked, outcome)
+		s.beginCheckpoint()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-outcome:
+		return err
+	case <-s.failed:
+	}
+	select {
+	case err := <-outcome: // it may be what failed
+		return err
+	default:
+		return ErrClosed
+	}
 }
 
 // snapshot takes the picture. Only partitions that changed are encoded again.
@@ -139,9 +166,9 @@ func (s *Store) snapshot() *snapshot {
 			lsn: s.lsn, leaderEpoch: s.leaderEpoch.Load(), producerIDs: s.producerIDs,
 			groups: s.catalog.groupConfigs(), topics: s.catalog.all(),
 		},
-		removed: s.removed, garbage: s.garbage, began: time.Now(), failed: make(map[*Partition]bool),
+		removed: s.removed, garbage: s.garbage, asked: s.checkpoint.asked, began: time.Now(), failed: make(map[*Partition]bool),
 	}
-	s.removed, s.garbage = nil, nil
+	s.removed, s.garbage, s.checkpoint.asked = nil, nil, nil
 	s.checkpoint.beganAt = s.config.Now()
 	for _, t := range snap.table.topics {
 		for _, p := range t.Partitions {
@@ -266,6 +293,7 @@ func (s *Store) endCheckpoint(snap *snapshot) {
 		}
 		s.files.release(h.f)
 	}
+	snap.answer()
 	if snap.err != nil {
 		s.removed = append(snap.removed, s.removed...)
 		s.garbage = append(snap.garbage, s.garbage...)
@@ -281,6 +309,21 @@ func (s *Store) endCheckpoint(snap *snapshot) {
 	}
 	if took := time.Since(snap.began); took > slow {
 		s.config.Observe(Event{Kind: EventSlowCheckpoint, Took: took})
+	}
+}
+
+// answer tells those who wait for the checkpoint what became of it.
+func (snap *snapshot) answer() {
+	for _, outcome := range snap.asked {
+		outcome <- snap.err
+	}
+}
+
+// finishCheckpoint ends one that ran in the background, and begins the next one if somebody waits for it.
+func (s *Store) finishCheckpoint(snap *snapshot) {
+	s.endCheckpoint(snap)
+	if len(s.checkpoint.asked) > 0 {
+		s.beginCheckpoint()
 	}
 }
 

@@ -24,7 +24,7 @@
 // compaction and retention change the list in memory, and unlink old files when a table that does not name them is
 // durable. A crash at any point leaves the table before, and a longer journal.
 //
-//	DIR/LOCK                        held while the store is open
+//	DIR/LOCK                        held while the store is open; the holder's pid, and what that program adds
 //	DIR/meta.properties             format version, directory id, cluster id; written last at creation
 //	DIR/table                       the checkpoint
 //	DIR/journal/                    package journal

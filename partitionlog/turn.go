@@ -16,7 +16,7 @@ func (s *Store) loop() {
 		select {
 		case <-s.queue.wake:
 		case done := <-s.checkpoint.finished:
-			s.endCheckpoint(done)
+			s.finishCheckpoint(done)
 			continue
 		case <-s.closing:
 			s.turn(s.queue.take(nil))
@@ -28,7 +28,7 @@ func (s *Store) loop() {
 			clear(taken)
 			select {
 			case done := <-s.checkpoint.finished:
-				s.endCheckpoint(done)
+				s.finishCheckpoint(done)
 			default:
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"time"
 
 	"github.com/kohort/kohort/partitionlog"
 	"github.com/kohort/kohort/partitionlog/vfs"
@@ -15,35 +16,51 @@ import (
 
 // backupCommand is `kohort backup`.
 type backupCommand struct {
-	Dir    string `arg:"" help:"Data directory, of a broker that runs or not."`
-	To     string `arg:"" help:"Directory for the copy; it must be empty or not exist."`
-	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	Dir               string        `arg:"" help:"Data directory, of a broker that runs or not."`
+	To                string        `arg:"" help:"Directory for the copy; it must be empty or not exist."`
+	CheckpointTimeout time.Duration `default:"5s" help:"How long a running broker may take to write a checkpoint first; without one the copy has more to replay. 0: it is not asked."`
+	Output            string        `short:"o" enum:"table,json" default:"table" help:"table or json."`
 }
+
+// errStopped ends a backup.
+var errStopped = errors.New("stopped by a signal; there is no copy")
 
 // copied is what a backup holds.
 type copied struct {
 	Dir        string `json:"dir"`
 	To         string `json:"to"`
 	Running    bool   `json:"running"`
+	Fresh      bool   `json:"fresh"` // the broker wrote the checkpoint for this copy
 	Checkpoint uint64 `json:"checkpoint"`
 	Replays    int64  `json:"replays"` // frames above the checkpoint
 	Files      int    `json:"files"`
 	Bytes      int64  `json:"bytes"`
 	Tries      int    `json:"tries"`
+
+	stop <-chan os.Signal
 }
 
-// Run copies a directory. Everything that was acknowledged before it began is in the copy; of what came later, the
-// copy holds all up to some moment.
+// Run copies a directory, after its broker, if it runs, has written a checkpoint. Everything that was acknowledged before
+// it began is in the copy; of what came later, the copy holds all up to some moment.
 func (c *backupCommand) Run(w *world) error {
 	if entries, err := os.ReadDir(c.To); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%q is not empty; a backup goes into a directory of its own", c.To)
 	}
 	var done *copied
-	var err error
-	w.during("copying "+c.Dir, func() { done, err = backup(c.Dir, c.To) })
+	var fresh bool
+	var missing, err error
+	w.during("waiting for a checkpoint of "+c.Dir, func() { fresh, missing = freshCheckpoint(c.Dir, c.CheckpointTimeout, w.signals) })
+	if errors.Is(missing, errStopped) {
+		return missing
+	}
+	if missing != nil {
+		fmt.Fprintf(w.stderr, "kohort: copying without a new checkpoint: %s\n", sentence(missing))
+	}
+	w.during("copying "+c.Dir, func() { done, err = backup(c.Dir, c.To, w.signals) })
 	if err != nil {
 		return err
 	}
+	done.Fresh = fresh
 	if c.Output == "json" {
 		return w.printJSON(done)
 	}
@@ -55,9 +72,9 @@ func (c *backupCommand) Run(w *world) error {
 
 // backup copies until a copy is whole: a running broker may drop what a checkpoint has replaced while it is being
 // copied. Each copy is proved by trying a start on it.
-func backup(from, to string) (*copied, error) {
+func backup(from, to string, stop <-chan os.Signal) (*copied, error) {
 	for try := 1; ; try++ {
-		done, err := copyDir(from, to)
+		done, err := copyDir(from, to, stop)
 		if err == nil {
 			var v *verdict
 			if v, err = lookAt(to); err == nil {
@@ -67,6 +84,9 @@ func backup(from, to string) (*copied, error) {
 				}
 				err = errors.New(problem(v))
 			}
+		}
+		if errors.Is(err, errStopped) {
+			return nil, errors.Join(err, os.RemoveAll(to))
 		}
 		if _, running := vfs.Holder(path.Join(from, partitionlog.LockFile)); !running || try == looks {
 			return nil, errors.Join(fmt.Errorf("no whole copy of %q: %w; `kohort log verify` says more", from, err), os.RemoveAll(to))
@@ -88,8 +108,8 @@ func problem(v *verdict) string {
 // copyDir makes one copy: the table as it is now, then the journal, then what that table knows of the segments. The
 // journal is as old as the table or newer, so a recovery brings the segments from the one to the other. The name of
 // the meta file comes last: what has none is no data directory.
-func copyDir(from, to string) (*copied, error) {
-	done := &copied{Dir: from, To: to}
+func copyDir(from, to string, stop <-chan os.Signal) (*copied, error) {
+	done := &copied{Dir: from, To: to, stop: stop}
 	_, done.Running = vfs.Holder(path.Join(from, partitionlog.LockFile))
 	o, err := capture(from)
 	if err != nil {
@@ -131,6 +151,11 @@ func copyDir(from, to string) (*copied, error) {
 
 // copyFile copies the first bytes of a file, or all of them, and syncs them.
 func (c *copied) copyFile(o *vfs.Overlay, name string, size int64) error {
+	select {
+	case <-c.stop:
+		return errStopped
+	default:
+	}
 	f, err := o.Open(path.Join(c.Dir, name))
 	if err != nil {
 		return err

@@ -55,6 +55,10 @@ func TestBackupWhileServing(t *testing.T) {
 		if code != 0 || !strings.Contains(out, "restore it with: kohort serve --data "+to) {
 			t.Fatalf("exit code %d, %s%s", code, out, errOut)
 		}
+		// This process embeds the broker, and said nothing of the signal: it must not get it.
+		if !strings.Contains(errOut, fmt.Sprintf("kohort: copying without a new checkpoint: process %d does not take SIGUSR1", os.Getpid())) {
+			t.Errorf("got %s", errOut)
+		}
 		restored(t, to, least)
 	}
 	close(stop)
@@ -137,7 +141,7 @@ func TestBackupUnderCheckpoints(t *testing.T) {
 			least[i] = next[i].Load()
 		}
 		to := filepath.Join(t.TempDir(), "copy")
-		done, err := backup(dir, to)
+		done, err := backup(dir, to, nil)
 		if err != nil {
 			t.Error(err)
 			break

@@ -36,4 +36,6 @@
 //
 // The banner goes to standard output and the log to standard error. An error at the start is one sentence on standard
 // error, and the exit code is 1. A signal ends the broker in good order within two seconds; a second one at once.
+// SIGUSR1 makes `kohort serve` write a checkpoint, which is how `kohort backup` asks for one: the lock file tells the pid,
+// and that its process takes the signal so.
 package main

@@ -24,6 +24,8 @@ type world struct {
 	patience time.Duration
 	// signals holds at least two: the first stops the broker in good order, the second at once.
 	signals <-chan os.Signal
+	// checkpoints holds at least one, which makes a durable broker write a checkpoint. nil where there is no such signal.
+	checkpoints <-chan os.Signal
 }
 
 // commands is the command line.
@@ -38,7 +40,7 @@ type commands struct {
 	Consume    consumeCommand    `cmd:"" help:"Read records, alone or in a group."`
 	Wait       waitCommand       `cmd:"" help:"Wait for a broker, or for a group to be stable, empty or without lag."`
 	Log        logCommand        `cmd:"" help:"Print and check the files of a data directory."`
-	Backup     backupCommand     `cmd:"" help:"Copy a data directory, also while its broker serves."`
+	Backup     backupCommand     `cmd:"" help:"Copy a data directory, also while its broker serves, which then writes a checkpoint first (on SIGUSR1)."`
 	Import     importCommand     `cmd:"" name:"import-offsets" help:"Bring groups, offsets and records from a log directory of Apache Kafka."`
 	Completion completionCommand `cmd:"" help:"Print what makes a shell complete kohort's arguments."`
 	Names      namesCommand      `cmd:"" name:"completion-names" hidden:"" help:"Print the names of groups or topics, for the completion of a shell."`
@@ -48,7 +50,10 @@ type commands struct {
 func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
-	os.Exit(run(&world{args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, signals: signals}))
+	os.Exit(run(&world{
+		args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		signals: signals, checkpoints: checkpointSignals(),
+	}))
 }
 
 // run does what the arguments say and returns the exit code: 0, 1 for an error, 2 for arguments that make no sense.

@@ -71,6 +71,12 @@ func (f *startFlags) start(w *world, config broker.Config, dataDir string) error
 			return errors.Join(fmt.Errorf("address file: %w; give --addr-file a file that can be written", err), b.Close())
 		}
 	}
+	if config.DataDir != "" && w.checkpoints != nil {
+		go writeCheckpoints(w.checkpoints, b, config.Logger)
+		if err := announce(config.DataDir); err != nil {
+			config.Logger.Warn().Err(err).Msg("`kohort backup` will not ask for a checkpoint, for the lock file cannot say that it may")
+		}
+	}
 	fmt.Fprint(w.stdout, banner(s, &config, b.Addr()))
 	return wait(w, b)
 }

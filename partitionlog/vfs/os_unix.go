@@ -45,7 +45,8 @@ func readPid(f io.ReaderAt) int {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return 0
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b[:n])))
+	line, _, _ := strings.Cut(string(b[:n]), "\n") // the holder may add lines of its own
+	pid, err := strconv.Atoi(line)
 	if err != nil {
 		return 0
 	}

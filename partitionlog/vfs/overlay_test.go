@@ -140,7 +140,7 @@ func TestOverlayNames(t *testing.T) {
 	}
 }
 
-// A lock is seen, with its holder, and can still be taken afterwards.
+// A lock is seen, with its holder, also when that has added to the file; it can still be taken afterwards.
 func TestHolder(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "LOCK")
 	if _, held := Holder(name); held {
@@ -150,8 +150,16 @@ func TestHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pid, held := Holder(name); !held || pid != os.Getpid() {
-		t.Errorf("got %d, %v", pid, held)
+	for _, content := range []string{"", "a line of the holder's\n"} {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.WriteString(content)
+		f.Close()
+		if pid, held := Holder(name); !held || pid != os.Getpid() {
+			t.Errorf("%q added: got %d, %v", content, pid, held)
+		}
 	}
 	lock.Close()
 	if _, held := Holder(name); held {
