@@ -13,7 +13,7 @@ import (
 func workerKilled(t *harness.T, folder *jvm.Folder) {
 	b, admin := serve(t)
 	dir := t.TempDir()
-	w := start(t, folder, b, dir)
+	w := start(t, folder, b, dir, brief)
 	w.feed(t, 1, 50)
 	w.source(t)
 	w.sink(t)
@@ -24,7 +24,7 @@ func workerKilled(t *harness.T, folder *jvm.Folder) {
 	w.process.Kill()
 
 	w.feed(t, 51, 100)
-	w = start(t, folder, b, dir)
+	w = start(t, folder, b, dir, brief)
 	awaitLines(t, b, 100)
 	awaitCommitted(t, b)
 	w.awaitStored(t, b, 100)
@@ -42,7 +42,7 @@ func workerKilled(t *harness.T, folder *jvm.Folder) {
 	if at := stored(t, b); at >= many {
 		t.Fatalf("the source had sent everything when it was killed")
 	}
-	w = start(t, folder, b, dir)
+	w = start(t, folder, b, dir, brief)
 	w.awaitStored(t, b, many)
 	awaitCommitted(t, b)
 	times, records = inLog(t, b)
@@ -60,12 +60,13 @@ func workerKilled(t *harness.T, folder *jvm.Folder) {
 // (metadata.recovery.strategy=rebootstrap), and may take that for a change of the topic and join again.
 func brokerKilled(t *harness.T, folder *jvm.Folder) {
 	b, admin := serve(t)
-	w := start(t, folder, b, t.TempDir())
+	w := start(t, folder, b, t.TempDir(), "")
 	w.feed(t, 1, 50)
 	w.source(t)
 	w.sink(t)
 	awaitLines(t, b, 50)
 	awaitCommitted(t, b)
+	harness.AwaitGroup(t, admin, sinks, "Stable", 2)
 	seats := func() (all []string) {
 		for _, group := range []string{workers, sinks} {
 			for _, m := range harness.Describe(t, admin, group).Members {

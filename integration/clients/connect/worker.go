@@ -19,8 +19,7 @@ const (
 	sinks   = "connect-sink"
 )
 
-// settings of a worker. The timeouts are shorter than Connect's, and the minimum that brokers permit: after a kill, worker
-// and sink wait until the sessions of their former lives have ended.
+// settings of a worker.
 const settings = `group.id=connect-cluster
 listeners=http://127.0.0.1:0
 config.storage.topic=connect-configs
@@ -33,7 +32,11 @@ key.converter=org.apache.kafka.connect.storage.StringConverter
 value.converter=org.apache.kafka.connect.storage.StringConverter
 plugin.discovery=service_load
 offset.flush.interval.ms=500
-session.timeout.ms=6000
+`
+
+// brief are the shortest sessions that brokers permit: after a kill, worker and sink wait until those of their former lives
+// have ended. Other jobs have those of Connect itself, for members of these may fall out on a busy machine.
+const brief = `session.timeout.ms=6000
 heartbeat.interval.ms=2000
 consumer.session.timeout.ms=6000
 consumer.heartbeat.interval.ms=2000
@@ -47,10 +50,10 @@ type worker struct {
 }
 
 // start starts a worker and waits until it can be asked. Workers with the same directory have the same files.
-func start(t *harness.T, folder *jvm.Folder, b *harness.Broker, dir string) *worker {
+func start(t *harness.T, folder *jvm.Folder, b *harness.Broker, dir, more string) *worker {
 	t.Helper()
 	file := filepath.Join(dir, "worker.properties")
-	write(t, file, "bootstrap.servers="+b.Addr+"\n"+settings)
+	write(t, file, "bootstrap.servers="+b.Addr+"\n"+settings+more)
 	cmd := folder.Command(t, "org.apache.kafka.connect.cli.ConnectDistributed", file)
 	cmd.Env = append(harness.CleanEnv(), "LOG_LEVEL=info")
 	w := &worker{process: harness.Start(t, cmd), in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out")}

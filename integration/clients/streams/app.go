@@ -3,6 +3,7 @@ package streams
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,17 +18,17 @@ type app struct {
 	asked   int
 }
 
-// settings that differ from Streams' own. The session is the shortest that brokers permit: after a kill, the successor
-// waits until it has ended.
-var settings = []string{
-	"commit.interval.ms=200", "repartition.purge.interval.ms=500", "statestore.cache.max.bytes=0",
-	"session.timeout.ms=6000", "heartbeat.interval.ms=2000",
-}
+// settings that differ from Streams' own, so that there is something to see soon.
+var settings = []string{"commit.interval.ms=200", "repartition.purge.interval.ms=500", "statestore.cache.max.bytes=0"}
+
+// brief is the shortest session that brokers permit: the successor of an instance that was killed waits until its session
+// has ended. Other jobs have the session of Streams itself, for members of this one may fall out on a busy machine.
+var brief = []string{"session.timeout.ms=6000", "heartbeat.interval.ms=2000"}
 
 // start starts an instance whose local state is in a directory.
-func start(t *harness.T, folder *jvm.Folder, b *harness.Broker, dir string) *app {
+func start(t *harness.T, folder *jvm.Folder, b *harness.Broker, dir string, more ...string) *app {
 	t.Helper()
-	cmd := folder.Command(t, append([]string{"Counter", b.Addr, dir}, settings...)...)
+	cmd := folder.Command(t, slices.Concat([]string{"Counter", b.Addr, dir}, settings, more)...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -55,16 +56,21 @@ func (a *app) ask(t *harness.T, command string) []string {
 	return strings.Fields(line)[1:]
 }
 
-// tasks are the tasks that the instance has.
-func (a *app) tasks(t *harness.T) []string {
+// awaitTasks waits until the instance has these tasks.
+func (a *app) awaitTasks(t *harness.T, want string) {
 	t.Helper()
-	return a.ask(t, "tasks")
+	harness.Until(t, "the instance has tasks "+want, func() bool { return strings.Join(a.ask(t, "tasks"), " ") == want })
 }
 
-// store adds what the instance's part of the store holds.
+// store adds what the instance's part of the store holds, once it can be asked.
 func (a *app) store(t *harness.T, into map[string]int64) {
 	t.Helper()
-	for _, entry := range a.ask(t, "store") {
+	var entries []string
+	harness.Until(t, "the store can be asked", func() bool {
+		entries = a.ask(t, "store")
+		return len(entries) == 0 || strings.Contains(entries[0], "=")
+	})
+	for _, entry := range entries {
 		word, n, _ := strings.Cut(entry, "=")
 		number, err := strconv.ParseInt(n, 10, 64)
 		if err != nil {

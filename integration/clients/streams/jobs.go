@@ -18,13 +18,11 @@ const allTasks = "0_0 0_1 1_0 1_1" // two halves of the topology with two partit
 func count(t *harness.T, folder *jvm.Folder) {
 	m := newModel(t)
 	a := start(t, folder, m.b, t.TempDir())
-	g := harness.Describe(t, m.admin, group)
-	if got := fmt.Sprint(g.ProtocolType, " ", g.Protocol, " ", len(g.Members)); got != "consumer stream 1" {
-		t.Errorf("the application's group: %s", got)
+	harness.AwaitGroup(t, m.admin, group, "Stable", 1)
+	if g := harness.Describe(t, m.admin, group); g.ProtocolType != "consumer" || g.Protocol != "stream" {
+		t.Errorf("the application's group has protocol type %s and protocol %s", g.ProtocolType, g.Protocol)
 	}
-	if got := strings.Join(a.tasks(t), " "); got != allTasks {
-		t.Errorf("tasks %s, want %s", got, allTasks)
-	}
+	a.awaitTasks(t, allTasks)
 	for topic, want := range map[string]string{changelog: "2 compact", repartition: "2 delete -1"} {
 		if got := internal(t, m, topic); got != want {
 			t.Errorf("topic %s: %s, want %s", topic, got, want)
@@ -86,7 +84,7 @@ func internal(t *harness.T, m *model, topic string) string {
 func killed(t *harness.T, folder *jvm.Folder) {
 	m := newModel(t)
 	dir := filepath.Join(t.TempDir(), "state")
-	a := start(t, folder, m.b, dir)
+	a := start(t, folder, m.b, dir, brief...)
 	m.send(t, 300)
 	m.settle(t)
 	m.check(t, a)
@@ -98,7 +96,7 @@ func killed(t *harness.T, folder *jvm.Folder) {
 				t.Fatal(err)
 			}
 		}
-		a = start(t, folder, m.b, dir)
+		a = start(t, folder, m.b, dir, brief...)
 		m.settle(t)
 		m.check(t, a)
 	}
@@ -107,12 +105,12 @@ func killed(t *harness.T, folder *jvm.Folder) {
 // twoInstances: the tasks are shared, and the one that stays gets them all when the other is killed.
 func twoInstances(t *harness.T, folder *jvm.Folder) {
 	m := newModel(t)
-	stays := start(t, folder, m.b, t.TempDir())
+	stays := start(t, folder, m.b, t.TempDir(), brief...)
 	m.send(t, 300)
-	dies := start(t, folder, m.b, t.TempDir())
+	dies := start(t, folder, m.b, t.TempDir(), brief...)
 	harness.AwaitGroup(t, m.admin, group, "Stable", 2)
 	harness.Until(t, "both instances have two tasks", func() bool {
-		one, other := stays.tasks(t), dies.tasks(t)
+		one, other := stays.ask(t, "tasks"), dies.ask(t, "tasks")
 		both := slices.Sorted(slices.Values(append(slices.Clone(one), other...)))
 		return len(one) == 2 && len(other) == 2 && strings.Join(both, " ") == allTasks
 	})
@@ -125,9 +123,7 @@ func twoInstances(t *harness.T, folder *jvm.Folder) {
 	harness.AwaitGroup(t, m.admin, group, "Stable", 1)
 	m.settle(t)
 	m.check(t, stays)
-	if got := strings.Join(stays.tasks(t), " "); got != allTasks {
-		t.Errorf("the instance that stays has tasks %s", got)
-	}
+	stays.awaitTasks(t, allTasks)
 	if now := m.b.Generation(group); now <= before {
 		t.Errorf("the generation was %d before the takeover, and is %d", before, now)
 	}
