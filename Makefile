@@ -32,11 +32,12 @@ run: ## start a broker in memory on 127.0.0.1:9092
 	go run ./cmd/kohort dev
 
 test: lint ## lint, vet, all tests, the race detector, and the clients in integration/
-	@command -v kcat >/dev/null || { \
-		echo '==> installing kcat, which the integration tests run'; \
+	@missing=; for need in kcat zsh fish; do command -v $$need >/dev/null || missing="$$missing $$need"; done; \
+	test -z "$$missing" || { \
+		echo "==> installing$$missing, for the tests that run it"; \
 		as=; test "$$(id -u)" = 0 || as=sudo; \
 		$$as apt-get update -qq; \
-		$$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq kcat >/dev/null; \
+		$$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; \
 	}
 	@echo '==> go vet'
 	go vet -tags synctests ./...

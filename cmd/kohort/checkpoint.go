@@ -70,7 +70,7 @@ func freshCheckpoint(dir string, atMost time.Duration, stop <-chan os.Signal) (b
 	}
 	before, err := os.Stat(table)
 	if err != nil {
-		return false, nil //nolint:nilerr // the copy says better what is missing
+		return false, nil // the copy says better what is missing
 	}
 	if err := askForCheckpoint(lock, pid); err != nil {
 		return false, err

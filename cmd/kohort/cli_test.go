@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,87 +54,6 @@ func TestOverview(t *testing.T) {
 	out, _, code := said(t, "", "", "help", "groups", "reset-offsets")
 	if code != 0 || !strings.Contains(out, "--to-earliest") || !strings.Contains(out, "--execute") {
 		t.Errorf("help of a command: exit code %d, %s", code, out)
-	}
-}
-
-// Completion offers commands, then flags, then the values of those that take one of a few.
-func TestBashCompletion(t *testing.T) {
-	script, _, code := said(t, "", "", "completion", "bash")
-	if code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
-	dir := t.TempDir()
-	file := filepath.Join(dir, "kohort.bash")
-	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	stub := "#!/bin/sh\ntest \"$1\" = completion-names && echo \"$2-a $2-b\" && echo \"$4\"\n" // the broker is the fourth argument
-	if err := os.WriteFile(filepath.Join(dir, "kohort"), []byte(stub), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for line, want := range map[string]string{
-		"kohort gr":                             "groups",
-		"kohort groups reset":                   "reset-offsets",
-		"kohort groups reset-offsets --to-ear":  "--to-earliest",
-		"kohort topics --broker x cre":          "create",
-		"kohort groups list --output ":          "table json",
-		"kohort completion f":                   "fish",
-		"kohort consume topics --exi":           "--exit",
-		"kohort serve --fsync o":                "on off",
-		"kohort groups describe team --broker ": "",
-		"kohort groups describe g":              "groups-a groups-b",
-		"kohort groups describe -":              "--help --broker --output",
-		"kohort groups list x":                  "",
-		"kohort lag -b example:1 e":             "example:1",
-		"kohort consume t":                      "topics-a topics-b",
-		"kohort consume orders -g ":             "groups-a groups-b",
-		"kohort groups reset-offsets g -t ":     "topics-a topics-b",
-		"kohort groups delete-offsets ":         "--help --broker --output groups-a groups-b topics-a topics-b",
-	} {
-		words := strings.Split(line, " ")
-		command := exec.CommandContext(t.Context(), "bash", "-c",
-			`source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kohort; echo "${COMPREPLY[*]}"`)
-		command.Args = append(append(command.Args, file), words...)
-		command.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
-		out, err := command.CombinedOutput()
-		if got := strings.TrimSpace(string(out)); err != nil || got != want {
-			t.Errorf("%q: got %q, want %q, %v", line, got, want, err)
-		}
-	}
-}
-
-// The names of groups and topics are printed for completion; without a broker there are none, and nothing is said.
-func TestNames(t *testing.T) {
-	addr := start(t)
-	said(t, addr, "", "produce", "orders", "one")
-	said(t, addr, "", "produce", "other", "one")
-	said(t, addr, "", "consume", "orders", "-g", "team", "-n", "1")
-	for _, c := range []struct{ addr, kind, want string }{
-		{addr, "groups", "team\n"}, {addr, "topics", "orders\nother\n"}, {"127.0.0.1:1", "groups", ""}, {"nonsense", "topics", ""},
-	} {
-		if out, errOut, code := said(t, c.addr, "", "completion-names", c.kind); out != c.want || errOut != "" || code != 0 {
-			t.Errorf("%s at %s: exit code %d, %q, %q", c.kind, c.addr, code, out, errOut)
-		}
-	}
-}
-
-// Fish and zsh get the same words; a shell that is not known is refused.
-func TestOtherShells(t *testing.T) {
-	out, _, _ := said(t, "", "", "completion", "fish")
-	for _, want := range []string{
-		"complete -c kohort -n '__fish_use_subcommand' -a groups -d 'See and change consumer groups.'",
-		"__fish_seen_subcommand_from groups; and __fish_seen_subcommand_from reset-offsets' -l to-earliest",
-		"-l output -d 'table or json.' -x -a 'table json'",
-	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("fish lacks %s", want)
-		}
-	}
-	if out, _, _ := said(t, "", "", "completion", "zsh"); !strings.HasPrefix(out, "#compdef kohort\n") || !strings.Contains(out, "bashcompinit") || strings.Contains(out, " path=") { // there $path is $PATH
-		t.Errorf("zsh: %.80s", out)
-	}
-	if _, _, code := said(t, "", "", "completion", "tcsh"); code != 2 {
-		t.Errorf("exit code %d", code)
 	}
 }
 

@@ -173,31 +173,25 @@ complete -F _kohort kohort
 	return err
 }
 
-// fishCompletion prints rules for fish: each holds after its command and before any that could follow.
+// fishCompletion prints rules for fish, each of which holds after its command. The function that says whether finds the
+// command as that for bash does.
 func fishCompletion(out io.Writer, root *kong.Node) error {
-	var b strings.Builder
-	b.WriteString("complete -c kohort -f\n")
+	var rules strings.Builder
+	var paths []string
 	walk(root, "", func(path string, node *kong.Node) {
 		commands, flags := words(node)
-		var conditions []string
-		for name := range strings.FieldsSeq(path) {
-			conditions = append(conditions, "__fish_seen_subcommand_from "+name)
+		if path != "" {
+			paths = append(paths, fmt.Sprintf("' %s'", path))
 		}
-		if path == "" {
-			conditions = append(conditions, "__fish_use_subcommand")
-		}
-		if len(commands) > 0 && path != "" {
-			conditions = append(conditions, "not __fish_seen_subcommand_from "+texts(commands))
-		}
-		when := strings.Join(conditions, "; and ")
+		rule := fmt.Sprintf("complete -c kohort -n '%s'", strings.TrimSpace("__kohort_at "+path))
 		for _, kind := range operands(node) {
-			fmt.Fprintf(&b, "complete -c kohort -n '%s' -a '(kohort completion-names %s 2>/dev/null)'\n", when, kind)
+			fmt.Fprintf(&rules, "%s -a '(__kohort_names %s)'\n", rule, kind)
 		}
 		for _, w := range commands {
-			fmt.Fprintf(&b, "complete -c kohort -n '%s' -a %s -d '%s'\n", when, w.text, quoted(w.help))
+			fmt.Fprintf(&rules, "%s -a %s -d '%s'\n", rule, w.text, quoted(w.help))
 		}
 		for _, w := range flags {
-			line := fmt.Sprintf("complete -c kohort -n '%s'", when)
+			line := rule
 			if w.short != "" {
 				line += " -s " + strings.TrimPrefix(w.short, "-")
 			}
@@ -208,14 +202,37 @@ func fishCompletion(out io.Writer, root *kong.Node) error {
 			case w.files:
 				line += " -r -F"
 			case w.names != "":
-				line += " -x -a '(kohort completion-names " + w.names + " 2>/dev/null)'"
+				line += " -x -a '(__kohort_names " + w.names + ")'"
 			case w.takes:
 				line += " -x"
 			}
-			b.WriteString(line + "\n")
+			rules.WriteString(line + "\n")
 		}
 	})
-	_, err := io.WriteString(out, b.String())
+	_, err := fmt.Fprintf(out, `function __kohort_at
+  set -l sofar ''
+  set -l words (commandline -opc)
+  set -e words[1]
+  for word in $words
+    if contains -- "$sofar $word" %s
+      set sofar "$sofar $word"
+    end
+  end
+  test (string trim -- "$sofar") = "$argv"
+end
+function __kohort_names
+  set -l broker
+  set -l before ''
+  for word in (commandline -opc)
+    if contains -- "$before" -b --broker
+      set broker --broker $word
+    end
+    set before $word
+  end
+  kohort completion-names $argv[1] $broker 2>/dev/null
+end
+complete -c kohort -f
+%s`, strings.Join(paths, " "), rules.String())
 	return err
 }
 
