@@ -42,13 +42,13 @@ func run(ctx context.Context) (err error) {
 	if !idle.wanted(*only) {
 		idle.servers = nil
 	}
+	r := newResults(append(slices.Clone(list), idle))
+	p := newProgress(list, *rounds, len(idle.servers) > 0)
 	b, err := newBench(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = joinErrors(err, b.close()) }()
-	r := newResults(append(slices.Clone(list), idle))
-	p := newProgress(list, *rounds, len(idle.servers) > 0)
 	if err := b.warmKafka(ctx, list); err != nil {
 		return fmt.Errorf("warming Kafka: %w", err)
 	}

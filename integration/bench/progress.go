@@ -8,17 +8,32 @@ import (
 
 // progress says on standard error what runs, and about how long all will still take.
 type progress struct {
-	since       time.Time
-	rounds      int
-	total, done int // loads on servers
-	idle        bool
+	since, first time.Time // of all, and of the first load that counts
+	rounds       int
+	total, done  int // loads on servers, weighed
+	idle         bool
+}
+
+// weight is about how many ordinary loads a measure of a server takes as long as.
+func (m measure) weight(servers []string) (n int) {
+	for _, name := range servers {
+		switch {
+		case m.times == 0:
+			n++
+		case name == kafka:
+			n += 60
+		default:
+			n += 10
+		}
+	}
+	return n
 }
 
 func newProgress(list []measure, rounds int, idle bool) *progress {
 	p := &progress{since: time.Now(), rounds: rounds, idle: idle}
 	for round := range rounds {
 		for _, m := range list {
-			p.total += len(m.in(round, os.Getenv("KAFKA") == "1"))
+			p.total += m.weight(m.in(round, os.Getenv("KAFKA") == "1"))
 		}
 	}
 	return p
@@ -26,16 +41,18 @@ func newProgress(list []measure, rounds int, idle bool) *progress {
 
 func (p *progress) elapsed() time.Duration { return time.Since(p.since).Round(time.Second) }
 
-// say prints a line before a measure of n loads.
-func (p *progress) say(round int, name string, n int) {
+// say prints a line before a measure of that weight.
+func (p *progress) say(round int, name string, weight int) {
 	left := "?"
-	if p.done > 0 {
-		rest := p.elapsed() / time.Duration(p.done) * time.Duration(p.total-p.done)
+	if p.done == 0 {
+		p.first = time.Now()
+	} else {
+		rest := time.Since(p.first) / time.Duration(p.done) * time.Duration(p.total-p.done)
 		if p.idle {
 			rest += *idleTime
 		}
 		left = rest.Round(time.Second).String()
 	}
 	fmt.Fprintf(os.Stderr, "%6v, about %6s left: round %d of %d, %s\n", p.elapsed(), left, round+1, p.rounds, name)
-	p.done += n
+	p.done += weight
 }

@@ -62,7 +62,7 @@ func (b *bench) round(ctx context.Context, round int, list []measure, r *results
 		if len(names) == 0 {
 			continue
 		}
-		p.say(round, m.rows[0].name, len(names))
+		p.say(round, m.rows[0].name, m.weight(names))
 		for _, name := range names {
 			got, err := b.load(ctx, m, running[name])
 			if err != nil {
