@@ -31,26 +31,56 @@ func (s *Server) createTopics(_ context.Context, c *Call) (kmsg.Response, error)
 	for i := range req.Topics {
 		times[req.Topics[i].Topic]++
 	}
+	excessive := s.checkTotal(req.Topics, times)
+	var twice []kmsg.CreateTopicsResponseTopic
 	for i := range req.Topics {
 		asked := &req.Topics[i]
 		answer := kmsg.NewCreateTopicsResponseTopic()
 		answer.Topic = asked.Topic
-		var bad *refusal
 		switch n := times[asked.Topic]; {
-		case n == 0:
-			continue // a duplicate that is answered already
+		case excessive != nil:
+			resp.Topics = append(resp.Topics, *refusedTopic(&answer, excessive))
 		case n > 1:
 			times[asked.Topic] = 0
-			bad = refuse(kerr.InvalidRequest, "Duplicate topic name.")
-		default:
-			bad = s.createOne(asked, req.ValidateOnly, &answer)
+			twice = append(twice, *refusedTopic(&answer, refuse(kerr.InvalidRequest, "Duplicate topic name.")))
+		case n == 1:
+			bad := s.createOne(asked, req.ValidateOnly, &answer)
+			resp.Topics = append(resp.Topics, *refusedTopic(&answer, bad))
 		}
-		if bad != nil {
-			answer.ErrorCode, answer.ErrorMessage = bad.code, bad.text()
-		}
-		resp.Topics = append(resp.Topics, answer)
 	}
+	resp.Topics = append(resp.Topics, twice...)
 	return resp, nil
+}
+
+// refusedTopic fills in why a topic was not created; nil for one that was.
+func refusedTopic(answer *kmsg.CreateTopicsResponseTopic, bad *refusal) *kmsg.CreateTopicsResponseTopic {
+	if bad != nil {
+		answer.ErrorCode, answer.ErrorMessage = bad.code, bad.text()
+	}
+	return answer
+}
+
+// checkTotal refuses a request as a whole when it asks for too many partitions. What is counted is the number that
+// each topic asks for, though it may be refused for another reason; topics that are named twice are not looked at.
+// Source: ReplicationControlManager.validateTotalNumberOfPartitions
+func (s *Server) checkTotal(topics []kmsg.CreateTopicsRequestTopic, times map[string]int) *refusal {
+	var total int64
+	for i := range topics {
+		asked := &topics[i]
+		switch {
+		case times[asked.Topic] > 1:
+		case len(asked.ReplicaAssignment) > 0:
+			total += int64(len(asked.ReplicaAssignment))
+		case asked.NumPartitions == -1:
+			total += int64(s.Settings.NumPartitions)
+		default:
+			total += int64(max(asked.NumPartitions, 0))
+		}
+	}
+	if total > maxPartitionsPerRequest {
+		return refuse(kerr.PolicyViolation, "Excessively large number of partitions per request.")
+	}
+	return nil
 }
 
 // createOne checks one topic, creates it unless only the check was asked for, and fills the answer.

@@ -25,10 +25,13 @@ func (s *Server) createPartitions(_ context.Context, c *Call) (kmsg.Response, er
 	for i := range req.Topics {
 		times[req.Topics[i].Topic]++
 	}
+	excessive := s.checkAdditional(req.Topics, times)
 	for i := range req.Topics {
 		asked := &req.Topics[i]
 		var bad *refusal
 		switch n := times[asked.Topic]; {
+		case excessive != nil:
+			bad = excessive
 		case n == 0:
 			continue // a duplicate that is answered already
 		case n > 1:
@@ -45,6 +48,23 @@ func (s *Server) createPartitions(_ context.Context, c *Call) (kmsg.Response, er
 		resp.Topics = append(resp.Topics, answer)
 	}
 	return resp, nil
+}
+
+// checkAdditional refuses a request as a whole when it would add too many partitions. Topics that do not exist, that
+// would not grow or that are named twice add none.
+// Source: ReplicationControlManager.validateTotalNumberOfPartitions
+func (s *Server) checkAdditional(topics []kmsg.CreatePartitionsRequestTopic, times map[string]int) *refusal {
+	var total int64
+	for i := range topics {
+		asked := &topics[i]
+		if t := s.topic(asked.Topic); t != nil && times[asked.Topic] == 1 {
+			total += max(int64(asked.Count)-int64(len(t.Partitions)), 0)
+		}
+	}
+	if total > maxPartitionsPerRequest {
+		return refuse(kerr.PolicyViolation, "Excessively large number of additional partitions per request.")
+	}
+	return nil
 }
 
 // extend gives a topic more partitions.

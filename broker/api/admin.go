@@ -15,6 +15,10 @@ import (
 // Source: Topic.java
 const transactionTopic = "__transaction_state"
 
+// maxPartitionsPerRequest is how many partitions one CreateTopics or CreatePartitions may make.
+// Source: ReplicationControlManager.MAX_PARTITIONS_PER_BATCH
+const maxPartitionsPerRequest = 10_000
+
 // The operations that are allowed when nobody restricts them, as bit fields of AclOperation codes.
 // Source: AclEntry.supportedOperations
 const (

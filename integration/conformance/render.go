@@ -26,9 +26,14 @@ var unordered = map[reflect.Type]bool{
 	reflect.TypeFor[kmsg.ProduceResponseTopicPartition]():       true,
 	reflect.TypeFor[kmsg.DeleteRecordsResponseTopic]():          true, // as ListOffsets
 	reflect.TypeFor[kmsg.DeleteRecordsResponseTopicPartition](): true,
-	reflect.TypeFor[kmsg.ListOffsetsResponseTopic]():            true, // Kafka keeps them in a hash map
-	reflect.TypeFor[kmsg.ListOffsetsResponseTopicPartition]():   true,
 	reflect.TypeFor[kmsg.MetadataResponseTopicPartition]():      true,
+	// Kafka keeps these in hash maps.
+	reflect.TypeFor[kmsg.ListOffsetsResponseTopic]():                   true,
+	reflect.TypeFor[kmsg.ListOffsetsResponseTopicPartition]():          true,
+	reflect.TypeFor[kmsg.CreatePartitionsResponseTopic]():              true,
+	reflect.TypeFor[kmsg.DeleteTopicsResponseTopic]():                  true,
+	reflect.TypeFor[kmsg.DescribeUserSCRAMCredentialsResponseResult](): true,
+	reflect.TypeFor[kmsg.ListConfigResourcesResponseConfigResource]():  true,
 }
 
 // keyed are the structs whose first field says which one it is: it stands in the path instead of an index.
