@@ -32,18 +32,9 @@ func main() {
 }
 
 func run(ctx context.Context) (err error) {
-	idle := idlePlan()
-	var list []measure
-	for _, m := range plan() {
-		if m.wanted(*only) {
-			list = append(list, m)
-		}
-	}
-	if !idle.wanted(*only) {
-		idle.servers = nil
-	}
-	r := newResults(append(slices.Clone(list), idle))
-	p := newProgress(list, *rounds, len(idle.servers) > 0)
+	list, idle := wanted(plan()), wanted(idlePlan())
+	r := newResults(slices.Concat(list, idle))
+	p := newProgress(list, *rounds, len(idle))
 	b, err := newBench(ctx)
 	if err != nil {
 		return err
@@ -57,8 +48,10 @@ func run(ctx context.Context) (err error) {
 			return fmt.Errorf("round %d: %w", round+1, err)
 		}
 	}
-	if err := b.idle(ctx, idle, r, p); err != nil {
-		return fmt.Errorf("idle members: %w", err)
+	for _, m := range idle {
+		if err := b.idle(ctx, m, r, p); err != nil {
+			return fmt.Errorf("idle members: %w", err)
+		}
 	}
 	r.took = p.elapsed()
 	fmt.Print(r.bars(), "\n", r.ratios(), "\n", r.figuresTable())
@@ -68,7 +61,9 @@ func run(ctx context.Context) (err error) {
 	return r.write(*doc)
 }
 
-// wanted reports whether a row of the measure has the text in its name.
-func (m measure) wanted(text string) bool {
-	return slices.ContainsFunc(m.rows, func(r row) bool { return strings.Contains(r.name, text) })
+// wanted leaves the measures that have the text of -only in a row's name.
+func wanted(list []measure) []measure {
+	return slices.DeleteFunc(list, func(m measure) bool {
+		return !slices.ContainsFunc(m.rows, func(r row) bool { return strings.Contains(r.name, *only) })
+	})
 }

@@ -11,7 +11,7 @@ type progress struct {
 	since, first time.Time // of all, and of the first load that counts
 	rounds       int
 	total, done  int // loads on servers, weighed
-	idle         bool
+	idle         int // minutes with idle members, to come
 }
 
 // weight is about how many ordinary loads a measure of a server takes as long as.
@@ -29,7 +29,7 @@ func (m measure) weight(servers []string) (n int) {
 	return n
 }
 
-func newProgress(list []measure, rounds int, idle bool) *progress {
+func newProgress(list []measure, rounds, idle int) *progress {
 	p := &progress{since: time.Now(), rounds: rounds, idle: idle}
 	for round := range rounds {
 		for _, m := range list {
@@ -48,11 +48,14 @@ func (p *progress) say(round int, name string, weight int) {
 		p.first = time.Now()
 	} else {
 		rest := time.Since(p.first) / time.Duration(p.done) * time.Duration(p.total-p.done)
-		if p.idle {
-			rest += *idleTime
-		}
-		left = rest.Round(time.Second).String()
+		left = (rest + time.Duration(p.idle)*(*idleTime)).Round(time.Second).String()
 	}
 	fmt.Fprintf(os.Stderr, "%6v, about %6s left: round %d of %d, %s\n", p.elapsed(), left, round+1, p.rounds, name)
 	p.done += weight
+}
+
+// sayIdle prints a line before idle members.
+func (p *progress) sayIdle(name string) {
+	fmt.Fprintf(os.Stderr, "%6v, about %6v left: %s\n", p.elapsed(), time.Duration(p.idle)*(*idleTime), name)
+	p.idle--
 }

@@ -40,10 +40,10 @@ counts are ratios within a round.
 
 Durable, so that no answer leaves before the disk holds it, are `+"`kohort serve`, `kfake sync` and `floor, durable`"+`; the others do
 not wait for the disk. The floor does for a commit or a heartbeat only what no broker can leave out: read the frame, one write and
-one fdatasync for all who wait, answer. Memory is resident: a second after the start, after the last read, or at the end of the minute with idle
-members. Idle members heartbeat every 3 s and commit every 5 s, once, on all servers in the same minute. A million commits are
-replayed three times by Kohort; kfake and Kafka, which start or replay slowly, do it once. "Back" is when a sample of 500 groups
-has its offsets, before all are read and checked.
+one fdatasync for all who wait, answer. Memory is resident: a second after the start, after the last read, or at the end of the
+minute with members. These heartbeat every 3 s, or also commit every 5 s, on all servers in the same minute, once. A million commits
+are replayed three times by Kohort; kfake and Kafka, which start or replay slowly, do it once. "Back" is when a sample of 500
+groups has its offsets, before all are read and checked.
 
 ## Bars
 

@@ -76,9 +76,6 @@ func (b *bench) round(ctx context.Context, round int, list []measure, r *results
 
 // idle starts every server afresh, but Kafka, and lets idle members sit on all of them at the same time.
 func (b *bench) idle(ctx context.Context, m measure, r *results, p *progress) (err error) {
-	if len(m.servers) == 0 {
-		return nil
-	}
 	data, err := os.MkdirTemp(b.dir, "data-")
 	if err != nil {
 		return err
@@ -90,7 +87,7 @@ func (b *bench) idle(ctx context.Context, m measure, r *results, p *progress) (e
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%6v, about %6v left: %s\n", p.elapsed(), *idleTime, m.rows[0].name)
+	p.sayIdle(m.rows[0].name)
 	m.flags = append(slices.Clone(m.flags), "-duration", idleTime.String(), "-warmup", "3s")
 	var wg sync.WaitGroup
 	results, errs := make([]result, len(names)), make([]error, len(names))

@@ -167,7 +167,7 @@ func place(path string) float64 {
 // Every row has a name of its own, and every bar is about servers that the row is measured on.
 func TestPlan(t *testing.T) {
 	seen := map[string]bool{}
-	for _, m := range append(plan(), idlePlan()) {
+	for _, m := range append(plan(), idlePlan()...) {
 		for _, row := range m.rows {
 			if seen[row.name] {
 				t.Errorf("two rows %q", row.name)
