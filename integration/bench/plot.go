@@ -18,10 +18,10 @@ const (
 
 // plotStyle has two sets of colours, for light pages and dark ones.
 const plotStyle = `<style>
-svg { background: #fff; font: 12px system-ui, sans-serif; color: #1a1a1a }
+.back { fill: #fff } svg { font: 12px system-ui, sans-serif; color: #1a1a1a }
 text { fill: currentColor } .grid { stroke: #ddd } .one { stroke: #888 } .mark, .key { stroke: currentColor; stroke-width: 2 } .range { stroke: currentColor }
 .p0 { fill: #3b6fb6 } .p1 { fill: #8fb4e3 } .p2 { fill: #d9822b } .p3 { fill: #b0413e } .p4 { fill: #4d9453 } .p5 { fill: #9a6fb0 } .p6 { fill: #8a8a8a }
-@media (prefers-color-scheme: dark) { svg { background: #0d1117; color: #e6edf3 } .grid { stroke: #30363d } }
+@media (prefers-color-scheme: dark) { .back { fill: #0d1117 } svg { color: #e6edf3 } .grid { stroke: #30363d } }
 </style>
 `
 
@@ -72,7 +72,7 @@ func (r *results) plot() string {
 		return plotLabels + plotWidth*(math.Log10(min(max(ratio, low), high))-left)/(right-left)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %.0f" role="img">`+"\n<title>How many times better</title>\n%s",
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %.0f" role="img">`+"\n<title>How many times better</title>\n%s"+`<rect class="back" width="100%%" height="100%%"/>`+"\n",
 		plotLabels+plotWidth+40, y+plotGap, plotStyle)
 	plotScale(&b, left, right, x, y)
 	plotLegend(&b, kinds)
