@@ -129,7 +129,7 @@ func TestBackupOfAProcess(t *testing.T) {
 			}
 		}
 	})
-	for range 3 {
+	for range 2 {
 		least := c.acknowledged.Load()
 		done, errOut := copyOf(t, dir)
 		if !done.Fresh || done.Checkpoint < uint64(least) || errOut != "" {
