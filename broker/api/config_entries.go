@@ -26,6 +26,17 @@ func (e *configEntry) synonym(name string, value *string, source kmsg.ConfigSour
 	e.Synonyms = append(e.Synonyms, kmsg.DescribeConfigsResponseResourceConfigConfigSynonym{Name: name, Value: value, Source: source})
 }
 
+// broker adds what the broker's settings say.
+func (e *configEntry) broker(synonyms []settings.Synonym) {
+	for i := range synonyms {
+		source := kmsg.ConfigSourceDefaultConfig
+		if synonyms[i].Explicit {
+			source = kmsg.ConfigSourceStaticBrokerConfig
+		}
+		e.synonym(synonyms[i].Name, &synonyms[i].Value, source)
+	}
+}
+
 // topicEntries returns the configs of a topic, in alphabetical order.
 // Source: ConfigHelper.createTopicConfigEntry
 func (s *Server) topicEntries(overrides map[string]string, config partitionlog.TopicConfig) []configEntry {
@@ -42,13 +53,7 @@ func (s *Server) topicEntries(overrides map[string]string, config partitionlog.T
 			}
 			e.synonym(name, &value, kmsg.ConfigSourceDynamicTopicConfig)
 		}
-		for _, other := range synonyms {
-			source := kmsg.ConfigSourceDefaultConfig
-			if other.Explicit {
-				source = kmsg.ConfigSourceStaticBrokerConfig
-			}
-			e.synonym(other.Name, &other.Value, source)
-		}
+		e.broker(synonyms)
 		entries = append(entries, e)
 	}
 	return entries
@@ -77,12 +82,7 @@ func (s *Server) brokerEntries() []configEntry {
 		if !p.Null {
 			e.Value = &p.Value
 		}
-		if p.Source != settings.DefaultSource {
-			e.synonym(p.Name, e.Value, kmsg.ConfigSourceStaticBrokerConfig)
-		}
-		if !p.NoDefault {
-			e.synonym(p.Name, &p.Default, kmsg.ConfigSourceDefaultConfig)
-		}
+		e.broker(s.Settings.Synonyms(p.Name))
 		entries = append(entries, e)
 	}
 	return entries

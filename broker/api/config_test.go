@@ -53,7 +53,7 @@ func TestDescribeConfigsVersions(t *testing.T) {
 		}{
 			{0, "cleanup.policy", "compact", 1, "cleanup.policy=compact/1 log.cleanup.policy=delete/5", kmsg.ConfigTypeList, false},
 			{0, "segment.bytes", "1048576", 4, "log.segment.bytes=1048576/4 log.segment.bytes=1073741824/5", kmsg.ConfigTypeInt, false},
-			{0, "retention.ms", "604800000", 5, "log.retention.hours=168/5", kmsg.ConfigTypeLong, false},
+			{0, "retention.ms", "604800000", 5, "", kmsg.ConfigTypeLong, false},
 			{0, "max.message.bytes", "1048588", 5, "message.max.bytes=1048588/5", kmsg.ConfigTypeInt, false},
 			{1, "group.max.size", "5", 4, "group.max.size=5/4 group.max.size=2147483647/5", kmsg.ConfigTypeInt, true},
 			{1, "delete.topic.enable", "true", 5, "delete.topic.enable=true/5", kmsg.ConfigTypeBoolean, true},

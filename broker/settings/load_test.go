@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -312,12 +313,47 @@ func TestOffsetsTopicOverrides(t *testing.T) {
 	}
 }
 
-func TestTopicSynonyms(t *testing.T) {
-	s, _ := load(t, Serve, given("--set", "log.retention.minutes", "3"))
-	synonyms, doc := s.TopicSynonyms("retention.ms")
-	want := []Synonym{{"log.retention.minutes", "3", true}, {"log.retention.hours", "168", false}}
-	if len(synonyms) != 2 || synonyms[0] != want[0] || synonyms[1] != want[1] || doc == "" {
-		t.Errorf("got %+v, %q", synonyms, doc)
+// The names of one config in several units, by the answers of Kafka 4.4.0 (conformance scenarios 424 to 427).
+func TestSynonyms(t *testing.T) {
+	hours := Synonym{"log.retention.hours", "168", false}
+	for _, c := range []struct {
+		given string // by --set
+		of    string
+		want  []Synonym
+	}{
+		{"", "log.retention.ms", nil},
+		{"", "log.retention.hours", []Synonym{hours}},
+		{"log.retention.hours=5", "log.retention.ms", nil},
+		{"log.retention.hours=5", "log.retention.minutes", nil},
+		{"log.retention.hours=5", "log.retention.hours", []Synonym{{"log.retention.hours", "5", true}, hours}},
+		{"log.retention.ms=1", "log.retention.ms", []Synonym{{"log.retention.ms", "1", true}, hours}},
+		{"log.retention.ms=1", "log.retention.hours", []Synonym{hours}},
+		{
+			"log.retention.hours=5 log.retention.minutes=7 log.retention.ms=1", "log.retention.ms",
+			[]Synonym{{"log.retention.ms", "1", true}, {"log.retention.minutes", "7", true}, {"log.retention.hours", "5", true}, hours},
+		},
+		{
+			"log.retention.hours=5 log.retention.minutes=7 log.retention.ms=1", "log.retention.minutes",
+			[]Synonym{{"log.retention.minutes", "7", true}, {"log.retention.hours", "5", true}, hours},
+		},
+		{"", "log.segment.bytes", []Synonym{{"log.segment.bytes", "1073741824", false}}},
+		{"num.partitions=3", "num.partitions", []Synonym{{"num.partitions", "3", true}, {"num.partitions", "1", false}}},
+	} {
+		sets, err := Sets(strings.Fields(c.given))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := load(t, Serve, sets)
+		if got := s.Synonyms(c.of); !slices.Equal(got, c.want) {
+			t.Errorf("%s of %q: got %+v, want %+v", c.of, c.given, got, c.want)
+		}
+	}
+	s, _ := load(t, Serve, given("--set", "log.roll.ms", "3"))
+	if got, doc := s.TopicSynonyms("segment.ms"); len(got) != 2 || got[0].Name != "log.roll.ms" || doc == "" {
+		t.Errorf("got %+v, %q", got, doc)
+	}
+	if got, _ := s.TopicSynonyms("segment.jitter.ms"); got != nil {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/kohort/kohort/coordinator"
@@ -69,34 +70,54 @@ func (r *row) inMilliseconds(text string) string {
 	return strconv.FormatInt(n*factor, 10)
 }
 
-// Synonym is one place that the value of a topic config comes from.
+// Synonym is one place that the value of a config comes from.
 type Synonym struct {
 	Name     string // the broker property
 	Value    string // in the property's own unit
 	Explicit bool   // somebody gave it; else it is a default
 }
 
-// TopicSynonyms returns, for a topic config, the broker properties that set its default, those that were given first
-// and the default last, and the sentence that describes them.
-func (s *Settings) TopicSynonyms(topicConfig string) (synonyms []Synonym, doc string) {
-	var last *Synonym
+// Synonyms returns where the value of a broker property comes from. Properties that are one topic config's default in
+// several units (ms, minutes, hours) are synonyms: those that were given, in the table's order, then the defaults. As in
+// Kafka, the list begins with the property itself, and is empty when it is neither given nor has a default, even if the
+// value comes from one of the others.
+//
+// Source: DynamicBrokerConfig.brokerConfigSynonyms, ConfigHelper.configSynonyms
+func (s *Settings) Synonyms(name string) []Synonym {
+	var given, defaults []Synonym
+	topic := s.row(name).topic
 	for i := range s.rows {
 		r := &s.rows[i]
-		if r.topic != topicConfig {
+		if r.name != name && (topic == "" || r.topic != topic) {
 			continue
 		}
-		if doc == "" {
-			doc = r.doc
-		}
-		if v := s.values[r.name]; v.explicit {
-			synonyms = append(synonyms, Synonym{Name: r.name, Value: v.text, Explicit: true})
+		if v := s.values[r.name]; v.source != DefaultSource {
+			given = append(given, Synonym{Name: r.name, Value: v.text, Explicit: true})
 		}
 		if !r.null {
-			last = &Synonym{Name: r.name, Value: r.def}
+			defaults = append(defaults, Synonym{Name: r.name, Value: r.def})
 		}
 	}
-	if last != nil {
-		synonyms = append(synonyms, *last)
+	all := append(given, defaults...)
+	first := slices.IndexFunc(all, func(other Synonym) bool { return other.Name == name })
+	if first < 0 {
+		return nil
 	}
-	return synonyms, doc
+	return all[first:]
+}
+
+// TopicSynonyms returns, for a topic config, the Synonyms of the first broker property that sets its default, and the
+// sentence that describes it.
+func (s *Settings) TopicSynonyms(topicConfig string) (synonyms []Synonym, doc string) {
+	for i := range s.rows {
+		if r := &s.rows[i]; r.topic == topicConfig {
+			return s.Synonyms(r.name), r.doc
+		}
+	}
+	return nil, ""
+}
+
+// row returns the row of a property of the table.
+func (s *Settings) row(name string) *row {
+	return &s.rows[slices.IndexFunc(s.rows, func(r row) bool { return r.name == name })]
 }

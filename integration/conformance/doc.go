@@ -14,6 +14,7 @@
 //
 //	title: a sentence                           what the scenario shows
 //	with group.max.size=1                       a setting that differs from the fixture's
+//	with log.retention.ms=                      a setting of the fixture's that is not given
 //	steps take 450ms                            each step that tries has its own time (histories in which time passes)
 //	alone                                       on a broker of its own, that nobody has talked to
 //	spec: text                                  where Kafka's live answer differs from the written specification

@@ -23,11 +23,13 @@ func Settings() map[string]string {
 	}
 }
 
-// merged are the fixture's settings with a scenario's.
+// merged are the fixture's settings with a scenario's; an empty value takes a setting away.
 func merged(own map[string]string) map[string]string {
 	all := Settings()
 	for name, value := range own {
-		all[name] = value
+		if all[name] = value; value == "" {
+			delete(all, name)
+		}
 	}
 	return all
 }
