@@ -130,7 +130,12 @@ func (s *Settings) bad(name, reason, remedy string) error {
 }
 
 // list returns the elements of a list property.
-func (s *Settings) list(name string) []string { return splitList(s.values[name].text) }
+func (s *Settings) list(name string) []string {
+	if v := s.values[name]; v.whole {
+		return []string{v.text}
+	}
+	return splitList(s.values[name].text)
+}
 
 // number returns the value of a whole-number property.
 func (s *Settings) number(name string) int64 {

@@ -57,11 +57,11 @@ func (s *Settings) load(r *row, sources []Source) error {
 		name, text, ok := r.lookup(&sources[i])
 		if ok {
 			given = name
-			v = value{text: text, source: sources[i].Name, explicit: true}
+			v = value{text: text, source: sources[i].Name, explicit: true, whole: sources[i].Whole && r.typ == List}
 			break
 		}
 	}
-	if !v.null {
+	if !v.null && !v.whole {
 		parsed, reason := r.parse(v.text)
 		if reason != "" {
 			return &ValueError{Name: given, Value: v.text, Source: v.source, Reason: reason}

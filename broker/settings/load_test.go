@@ -97,6 +97,19 @@ func TestAliases(t *testing.T) {
 	}
 }
 
+// A path that stands alone is one path, whatever its name; a list of Kafka's is parted at commas.
+func TestWholeValues(t *testing.T) {
+	whole := given("--data", "log.dirs", " a,b")
+	whole.Whole = true
+	s, _ := load(t, Serve, whole, given("file", "log.dirs", "c"))
+	if s.LogDir != " a,b" {
+		t.Errorf("got dir %q", s.LogDir)
+	}
+	if _, _, err := Load(Serve, given("file", "log.dirs", "a,b")); err == nil || !strings.Contains(err.Error(), "one directory") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestBadValues(t *testing.T) {
 	for _, c := range []struct {
 		name, value string

@@ -74,6 +74,7 @@ type value struct {
 	null     bool   // not set, and there is no default: Kafka reports null
 	source   string // name of the Source, the profile, or "default"
 	explicit bool   // somebody gave it; neither default nor profile
+	whole    bool   // of a list: one element, whatever is in it
 }
 
 // Source is one place that settings were read from.
@@ -84,6 +85,9 @@ type Source struct {
 	Values map[string]string
 	// Spelled holds, by property name, the name as it was written (KAFKA_GROUP_MAX_SIZE); optional.
 	Spelled map[string]string
+	// Whole says that a value of a list property is one element as it stands, the name of a file: a comma in it parts
+	// nothing.
+	Whole bool
 }
 
 // IsExplicit tells whether somebody gave the property, rather than the profile or Kafka's default.

@@ -31,7 +31,7 @@ func (f *settingFlags) sources(w *world, dataDir string) ([]settings.Source, err
 		sources = append(sources, settings.Source{Name: "--addr", Values: map[string]string{"listeners": "PLAINTEXT://" + f.Addr}})
 	}
 	if dataDir != "" {
-		sources = append(sources, settings.Source{Name: "--data", Values: map[string]string{"log.dirs": dataDir}})
+		sources = append(sources, settings.Source{Name: "--data", Whole: true, Values: map[string]string{"log.dirs": dataDir}})
 	}
 	sets, err := settings.Sets(f.Set)
 	if err != nil {

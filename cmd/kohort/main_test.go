@@ -114,6 +114,18 @@ func TestDev(t *testing.T) {
 	}
 }
 
+// --data is one path, though log.dirs is a list.
+func TestServeWithACommaInThePath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a,b")
+	p := begin(t, nil, "serve", "--data", dir, "--addr", "127.0.0.1:0")
+	p.ready(t)
+	p.signals <- os.Interrupt
+	p.ends(t, 0)
+	if _, err := os.Stat(filepath.Join(dir, "journal")); err != nil {
+		t.Error(err)
+	}
+}
+
 // A broker that was stopped starts again with what it had, and its directory has one user at a time.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
@@ -158,7 +170,7 @@ func TestMistakes(t *testing.T) {
 		want string
 	}{
 		{[]string{"serve"}, 1, "--data DIR"},
-		{[]string{"serve", "--data", "/a,/b"}, 1, "one directory"},
+		{[]string{"serve", "--set", "log.dirs=/a,/b"}, 1, "one directory"},
 		{[]string{"dev", "--set", "num.partitions"}, 1, "name=value"},
 		{[]string{"dev", "--set", "num.partitions=many"}, 1, `num.partitions is "many" (from --set)`},
 		{[]string{"dev", "--addr", "nonsense"}, 1, "HOST:PORT"},
@@ -212,6 +224,7 @@ func TestConfig(t *testing.T) {
 		wants []string
 	}{
 		{[]string{"config"}, []string{"num.partitions 4 environment", "group.initial.rebalance.delay.ms 3000 default", "log.dirs (not set) default"}},
+		{[]string{"config", "--data", "/d,/e"}, []string{"log.dirs /d,/e --data"}},
 		{[]string{"config", "--data", "/d", "--addr", ":5"}, []string{"log.dirs /d --data", "listeners PLAINTEXT://:5 --addr"}},
 		{
 			[]string{"config", "dev", "-f", file, "--set", "num.partitions=6"},
