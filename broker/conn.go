@@ -89,10 +89,12 @@ func (c *conn) handle(ctx context.Context, frame []byte) error {
 	if e := c.b.log.Trace(); e.Enabled() {
 		c.logRequest(e, row.Name, h, body)
 	}
-	resp, err := row.Handle(c.b.api, ctx, &api.Call{
+	call := api.Call{
 		Request: body, Client: coordinator.Client{ID: h.ClientID, Host: c.host},
 		Host: c.advertisedHost, Port: c.advertisedPort,
-	})
+	}
+	defer call.Release()
+	resp, err := row.Handle(c.b.api, ctx, &call)
 	if err != nil {
 		return fmt.Errorf("%s v%d: %w", row.Name, h.Version, err)
 	}

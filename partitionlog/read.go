@@ -25,6 +25,12 @@ const lookups = 4
 // Errors: ErrOffsetOutOfRange, ErrOffline, ErrUnknownTopic, and what the disk says.
 // Owner: the caller owns the bytes.
 func (p *Partition) Read(offset int64, maxBytes int, minOne bool) (records []byte, err error) {
+	return p.ReadInto(func(n int) []byte { return make([]byte, n) }, offset, maxBytes, minOne)
+}
+
+// ReadInto is Read with memory of the caller's: alloc is asked for so many bytes, whatever is in them, when there is
+// something to read, and again where the first answer was no use.
+func (p *Partition) ReadInto(alloc func(int) []byte, offset int64, maxBytes int, minOne bool) (records []byte, err error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -33,7 +39,7 @@ func (p *Partition) Read(offset int64, maxBytes int, minOne bool) (records []byt
 		if offset < logStart || offset > highWatermark {
 			return nil, fmt.Errorf("%w: %d is not within [%d, %d] of %s", ErrOffsetOutOfRange, offset, logStart, highWatermark, p)
 		}
-		records, err = p.readOnce(offset, maxBytes, minOne)
+		records, err = p.readOnce(alloc, offset, maxBytes, minOne)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return records, err
 		}
@@ -45,13 +51,13 @@ func (p *Partition) Read(offset int64, maxBytes int, minOne bool) (records []byt
 }
 
 // readOnce goes from segment to segment until one has a batch at or above offset.
-func (p *Partition) readOnce(offset int64, maxBytes int, minOne bool) ([]byte, error) {
+func (p *Partition) readOnce(alloc func(int) []byte, offset int64, maxBytes int, minOne bool) ([]byte, error) {
 	for {
 		g, position, err := p.locate(offset)
 		if err != nil || g.segment == nil {
 			return nil, err
 		}
-		records, next, err := p.readSegment(g, position, offset, maxBytes, minOne)
+		records, next, err := p.readSegment(alloc, g, position, offset, maxBytes, minOne)
 		if err != nil || next < 0 {
 			return records, err
 		}
@@ -90,7 +96,9 @@ func (p *Partition) segmentFor(offset int64) *segment {
 }
 
 // readSegment reads batches from a position. next is -1, or where to go on because nothing here reaches offset.
-func (p *Partition) readSegment(g pick, position, offset int64, maxBytes int, minOne bool) (records []byte, next int64, err error) {
+func (p *Partition) readSegment(
+	alloc func(int) []byte, g pick, position, offset int64, maxBytes int, minOne bool,
+) (records []byte, next int64, err error) {
 	file, err := p.store.files.acquire(g.segment)
 	if err != nil {
 		return nil, 0, err
@@ -118,7 +126,7 @@ func (p *Partition) readSegment(g pick, position, offset int64, maxBytes int, mi
 		}
 		length = int64(first)
 	}
-	records = make([]byte, length)
+	records = alloc(int(length))
 	if _, err := file.ReadAt(records, found); err != nil && !errors.Is(err, io.EOF) {
 		return nil, 0, fmt.Errorf("read %q at %d: %w", g.path, found, err)
 	}

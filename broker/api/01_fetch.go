@@ -32,6 +32,7 @@ import (
 // fetch is one Fetch on its way: what is asked, and what has been read so far.
 type fetch struct {
 	s         *Server
+	call      *Call
 	req       *kmsg.FetchRequest
 	resp      *kmsg.FetchResponse
 	watched   []*partitionlog.Partition
@@ -42,7 +43,7 @@ type fetch struct {
 
 func (s *Server) fetch(ctx context.Context, c *Call) (kmsg.Response, error) {
 	req := c.Request.(*kmsg.FetchRequest)
-	f := fetch{s: s, req: req, resp: req.ResponseKind().(*kmsg.FetchResponse), committed: req.IsolationLevel == 1}
+	f := fetch{s: s, call: c, req: req, resp: req.ResponseKind().(*kmsg.FetchResponse), committed: req.IsolationLevel == 1}
 	if code := checkSession(req); code != nil {
 		f.resp.ErrorCode = code.Code
 		return f.resp, nil
@@ -88,6 +89,7 @@ func (f *fetch) partition(in *kmsg.FetchRequestTopic, index int32) (*partitionlo
 // Source: DelayedFetch.tryComplete; ReplicaManager.readFromLog.
 func (f *fetch) read() bool {
 	total, failed := 0, false
+	f.call.reuse()
 	for i := range f.req.Topics {
 		in := &f.req.Topics[i]
 		for j := range in.Partitions {
@@ -123,7 +125,7 @@ func (f *fetch) readPartition(topic *kmsg.FetchRequestTopic, in *kmsg.FetchReque
 	if in.LastFetchedEpoch >= 0 && diverges(p, in, out) {
 		return
 	}
-	records, err := p.Read(in.FetchOffset, min(int(in.PartitionMaxBytes), max(room, 0)), first)
+	records, err := p.ReadInto(f.call.Bytes, in.FetchOffset, min(int(in.PartitionMaxBytes), max(room, 0)), first)
 	if err != nil {
 		f.refuse(out, kafkaError(err))
 		return
