@@ -25,9 +25,9 @@ func TestToolRedpandaConsole(t *testing.T) {
 	x.serves(highest, map[kmsg.Key]int16{
 		kmsg.DescribeConfigs: 4, kmsg.DescribeGroups: 6, kmsg.ListGroups: 5, kmsg.DeleteRecords: 2, kmsg.OffsetCommit: 9,
 		kmsg.DeleteGroups: 2, kmsg.OffsetDelete: 0, kmsg.ListPartitionReassignments: 0, kmsg.IncrementalAlterConfigs: 1,
-		kmsg.DescribeClientQuotas: 1, kmsg.DescribeACLs: 3, kmsg.DescribeLogDirs: 4,
+		kmsg.DescribeClientQuotas: 1, kmsg.DescribeACLs: 3, kmsg.DescribeLogDirs: 4, kmsg.DescribeUserSCRAMCredentials: 0,
 	})
-	x.absent(highest, kmsg.AlterPartitionAssignments, kmsg.AlterClientQuotas, kmsg.DescribeUserSCRAMCredentials, kmsg.AlterUserSCRAMCredentials, kmsg.CreateACLs, kmsg.DeleteACLs)
+	x.absent(highest, kmsg.AlterPartitionAssignments, kmsg.AlterClientQuotas, kmsg.AlterUserSCRAMCredentials, kmsg.CreateACLs, kmsg.DeleteACLs)
 	x.topics(13)
 	x.topicConfig(4)
 	x.groups(5)
@@ -38,6 +38,7 @@ func TestToolRedpandaConsole(t *testing.T) {
 	x.noReassignments()
 	x.noACLs(3)
 	x.noQuotas(1)
+	x.noUsers()
 	x.editOffsets(10)
 	x.alterConfig("orders", "retention.ms", "777000")
 	x.deleteRecords(2)
@@ -52,6 +53,14 @@ func TestToolRedpandaConsole(t *testing.T) {
 	groups.Groups = []string{"live", "resting"}
 	if resp := ask[*kmsg.DeleteGroupsResponse](x.wire, 2, groups).Groups; resp[0].ErrorCode != 68 || resp[1].ErrorCode != 0 {
 		t.Errorf("DeleteGroups: %+v", resp)
+	}
+}
+
+// noUsers asks for all users with credentials.
+func (x *tool) noUsers() {
+	x.t.Helper()
+	if resp := ask[*kmsg.DescribeUserSCRAMCredentialsResponse](x.wire, 0, kmsg.NewPtrDescribeUserSCRAMCredentialsRequest()); resp.ErrorCode != 0 || len(resp.Results) != 0 {
+		x.t.Errorf("DescribeUserScramCredentials: %+v", resp)
 	}
 }
 

@@ -1,6 +1,8 @@
 package broker_test
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -117,6 +119,91 @@ func testDescribeClientQuotas(t *testing.T, b *brokertest.Broker, v int16) {
 	got := ask[*kmsg.DescribeClientQuotasResponse](dial(t, b), v, kmsg.NewPtrDescribeClientQuotasRequest())
 	if got.ErrorCode != 0 || got.Entries == nil || len(got.Entries) != 0 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func testDescribeUserSCRAMCredentials(t *testing.T, b *brokertest.Broker, v int16) {
+	w := dial(t, b)
+	describe := func(names ...string) map[string]int16 {
+		req := kmsg.NewPtrDescribeUserSCRAMCredentialsRequest()
+		for _, name := range names {
+			req.Users = append(req.Users, kmsg.DescribeUserSCRAMCredentialsRequestUser{Name: name})
+		}
+		got := ask[*kmsg.DescribeUserSCRAMCredentialsResponse](w, v, req)
+		if got.ErrorCode != 0 || got.ErrorMessage == nil || *got.ErrorMessage != "" {
+			t.Errorf("%v: got %+v", names, got)
+		}
+		codes := map[string]int16{}
+		for _, r := range got.Results {
+			if _, twice := codes[r.User]; twice || r.ErrorMessage == nil || !strings.HasSuffix(*r.ErrorMessage, ": "+r.User) || len(r.CredentialInfos) != 0 {
+				t.Errorf("%v: got %+v", names, r)
+			}
+			codes[r.User] = r.ErrorCode
+		}
+		return codes
+	}
+	for _, c := range []struct {
+		names []string
+		want  map[string]int16
+	}{
+		{nil, map[string]int16{}},
+		{[]string{"alice"}, map[string]int16{"alice": 91}},
+		{[]string{"alice", "bob", "alice", "alice"}, map[string]int16{"alice": 92, "bob": 91}},
+	} {
+		if got := describe(c.names...); !maps.Equal(got, c.want) {
+			t.Errorf("%v: got %v, want %v", c.names, got, c.want)
+		}
+	}
+}
+
+func testListConfigResources(t *testing.T, b *brokertest.Broker, v int16) {
+	w, name := dial(t, b), unique(t)
+	makeTopic(w, name, 1)
+	alter := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	r := kmsg.NewIncrementalAlterConfigsRequestResource()
+	r.ResourceType, r.ResourceName = kmsg.ConfigResourceTypeGroupConfig, name
+	c := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+	c.Name, c.Value = "consumer.session.timeout.ms", kmsg.StringPtr("50000")
+	r.Configs = append(r.Configs, c)
+	alter.Resources = append(alter.Resources, r)
+	if got := ask[*kmsg.IncrementalAlterConfigsResponse](w, 1, alter).Resources[0]; got.ErrorCode != 0 {
+		t.Fatalf("got %+v", got)
+	}
+	list := func(types ...int8) *kmsg.ListConfigResourcesResponse {
+		req := kmsg.NewPtrListConfigResourcesRequest()
+		req.ResourceTypes = types
+		return ask[*kmsg.ListConfigResourcesResponse](w, v, req)
+	}
+	// A word for each resource that is of this test, or a broker's.
+	text := func(resp *kmsg.ListConfigResourcesResponse) string {
+		var words []string
+		for _, r := range resp.ConfigResources {
+			if r.Name == name || r.Name == "1" {
+				words = append(words, fmt.Sprint(r.Type))
+			}
+		}
+		return strings.Join(words, " ")
+	}
+	if v == 0 { // client metrics
+		if got := list(); got.ErrorCode != 0 || len(got.ConfigResources) != 0 {
+			t.Errorf("got %+v", got)
+		}
+		return
+	}
+	for _, c := range []struct {
+		types []int8
+		want  string
+	}{
+		{nil, "32 8 4 2"}, {[]int8{2}, "2"}, {[]int8{4, 8, 4}, "8 4"}, {[]int8{16}, ""}, {[]int8{32}, "32"},
+	} {
+		if got := list(c.types...); got.ErrorCode != 0 || text(got) != c.want {
+			t.Errorf("%v: got %+v, want %q", c.types, got, c.want)
+		}
+	}
+	for _, types := range [][]int8{{0}, {4, 77}} {
+		if got := list(types...); got.ErrorCode != 35 || len(got.ConfigResources) != 0 {
+			t.Errorf("%v: got %+v", types, got)
+		}
 	}
 }
 

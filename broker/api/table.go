@@ -23,7 +23,7 @@ type Row struct {
 // by key.
 //
 // Not in it, and so not advertised: transactions (24 to 28), descriptions of KIP-848's groups (69), share groups,
-// authentication and changes of ACLs. Clients that need one of them fail with a sentence that names it, or fall back.
+// authentication and changes of ACLs, quotas and users. Clients that need one of them fail with a sentence that names it, or fall back.
 func Table() []Row {
 	return []Row{
 		{0, "Produce", 3, 11, 0, (*Server).produce},
@@ -56,9 +56,11 @@ func Table() []Row {
 		{46, "ListPartitionReassignments", 0, 0, 0, (*Server).listPartitionReassignments},
 		{47, "OffsetDelete", 0, 0, 0, (*Server).offsetDelete},
 		{48, "DescribeClientQuotas", 0, 1, 0, (*Server).describeClientQuotas},
+		{50, "DescribeUserScramCredentials", 0, 0, 0, (*Server).describeUserSCRAMCredentials},
 		{60, "DescribeCluster", 0, 2, 0, (*Server).describeCluster},
 		{61, "DescribeProducers", 0, 0, 0, (*Server).describeProducers},
 		{68, "ConsumerGroupHeartbeat", 0, 1, 0, (*Server).consumerGroupHeartbeat},
+		{74, "ListConfigResources", 0, 1, 0, (*Server).listConfigResources},
 		{75, "DescribeTopicPartitions", 0, 0, 0, (*Server).describeTopicPartitions},
 	}
 }
