@@ -44,7 +44,9 @@ func (c *logDumpCommand) Run(w *world) error {
 	}
 	d := &dumper{out: bufio.NewWriter(w.stdout), json: c.Output == "json", brief: c.Brief, topics: topicNamesOf(c.Path)}
 	for _, file := range files {
-		w.during("reading "+file, func() { err = d.file(file) })
+		if stopped := w.look("reading "+file, func() { err = d.file(file) }); stopped != nil {
+			return stopped
+		}
 		if err = errors.Join(err, d.out.Flush()); err != nil {
 			return err
 		}

@@ -55,7 +55,9 @@ type finding struct {
 func (c *logVerifyCommand) Run(w *world) error {
 	var v *verdict
 	var err error
-	w.during("checking "+c.Dir, func() { v, err = verify(c.Dir) })
+	if stopped := w.look("checking "+c.Dir, func() { v, err = verify(c.Dir) }); stopped != nil {
+		return stopped
+	}
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -35,4 +36,22 @@ func (w *world) during(what string, fn func()) {
 	fn()
 	close(done)
 	<-told
+}
+
+// errNotSeen is what a signal makes of a look.
+var errNotSeen = errors.New("stopped by a signal; nothing was changed")
+
+// look is during for what only reads: a signal ends it at once, and with it the program.
+func (w *world) look(what string, do func()) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.during(what, do)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-w.signals:
+		return errNotSeen
+	}
 }
