@@ -18,7 +18,7 @@ func testDescribeACLs(t *testing.T, b *brokertest.Broker, v int16) {
 	req := kmsg.NewPtrDescribeACLsRequest()
 	req.ResourceType, req.Operation, req.PermissionType = 1, 1, 1
 	got := ask[*kmsg.DescribeACLsResponse](dial(t, b), v, req)
-	if got.ErrorCode != 54 || got.ErrorMessage == nil || len(got.Resources) != 0 {
+	if got.ErrorCode != 54 || got.ErrorMessage == nil || *got.ErrorMessage != "No Authorizer is configured on the broker" || len(got.Resources) != 0 {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func (s *Server) describeACLs(_ context.Context, c *Call) (kmsg.Response, error) {
 	resp := c.Request.(*kmsg.DescribeACLsRequest).ResponseKind().(*kmsg.DescribeACLsResponse)
 	resp.Default()
-	bad := refuse(kerr.SecurityDisabled, "No Authorizer is configured.")
+	bad := refuse(kerr.SecurityDisabled, "No Authorizer is configured on the broker")
 	resp.ErrorCode, resp.ErrorMessage = bad.code, bad.text()
 	return resp, nil
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -74,7 +73,7 @@ func (s *Server) entriesOf(kind kmsg.ConfigResourceType, name string) ([]configE
 		if name == "" {
 			return nil, nil // the cluster-wide dynamic defaults, of which there are none
 		}
-		if bad := s.checkBroker(name); bad != nil {
+		if bad := s.checkBroker(name, " or empty string,"); bad != nil {
 			return nil, bad
 		}
 		return s.brokerEntries(), nil
@@ -82,7 +81,7 @@ func (s *Server) entriesOf(kind kmsg.ConfigResourceType, name string) ([]configE
 		if name == "" {
 			return nil, refuse(kerr.InvalidRequest, "Broker id must not be empty")
 		}
-		return nil, s.checkBroker(name)
+		return nil, s.checkBroker(name, "")
 	case kmsg.ConfigResourceTypeClientMetrics:
 		if name == "" {
 			return nil, refuse(kerr.InvalidRequest, "Client metrics subscription name must not be empty")
@@ -98,15 +97,14 @@ func (s *Server) entriesOf(kind kmsg.ConfigResourceType, name string) ([]configE
 	}
 }
 
-// checkBroker refuses a broker resource that is not this broker.
-func (s *Server) checkBroker(name string) *refusal {
+// checkBroker refuses a broker resource that is not this broker; or is what else the sentence allows.
+func (s *Server) checkBroker(name, or string) *refusal {
 	id, err := strconv.ParseInt(name, 10, 32)
 	if err != nil {
 		return refuse(kerr.InvalidRequest, "Broker id must be an integer, but it is: %s", name)
 	}
 	if int32(id) != s.NodeID {
-		return refuse(kerr.InvalidRequest, "Unexpected broker id, expected %s or empty string, but received %s",
-			fmt.Sprint(s.NodeID), name)
+		return refuse(kerr.InvalidRequest, "Unexpected broker id, expected %d%s but received %s", s.NodeID, or, name)
 	}
 	return nil
 }

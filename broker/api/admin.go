@@ -61,17 +61,6 @@ func refusalOf(err error) *refusal {
 	return refuse(code, "%s", trimmed(err))
 }
 
-// configMessage is the refusal of a topic config in Kafka's form. Deviation: what is wrong with a value is said in our
-// words, which name the bounds.
-//
-// Source: LogConfig.validateNames; ConfigException.
-func configMessage(c *partitionlog.ConfigError) string {
-	if c.Reason == "unknown topic config name" {
-		return "Unknown topic config name: " + c.Name
-	}
-	return "Invalid value " + c.Value + " for configuration " + c.Name + ": " + c.Reason
-}
-
 // trimmed returns the text of an error without the name of the room that it came from.
 func trimmed(err error) string { return strings.TrimPrefix(err.Error(), "partitionlog: ") }
 

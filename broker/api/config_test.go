@@ -358,3 +358,18 @@ func BenchmarkMetadata(b *testing.B) {
 		})
 	}
 }
+
+// The words that a refusal names are those that the store takes.
+func TestTopicWords(t *testing.T) {
+	for _, p := range partitionlog.TopicProperties() {
+		words := topicWords[p.Name]
+		if ofWords := p.Type == partitionlog.StringValue || p.Type == partitionlog.ListValue; ofWords != (len(words) > 0) {
+			t.Errorf("%s: words %v", p.Name, words)
+		}
+		for _, word := range words {
+			if _, err := partitionlog.ParseTopicConfig(partitionlog.DefaultTopicConfig(), map[string]string{p.Name: word}); err != nil {
+				t.Errorf("%s=%s: %v", p.Name, word, err)
+			}
+		}
+	}
+}
