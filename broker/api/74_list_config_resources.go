@@ -57,6 +57,8 @@ func (s *Server) configResources(kind kmsg.ConfigResourceType) (names []string) 
 		return s.Store.GroupsWithConfigs()
 	case kmsg.ConfigResourceTypeBrokerLogger, kmsg.ConfigResourceTypeBroker:
 		return []string{strconv.Itoa(int(s.NodeID))}
+	case kmsg.ConfigResourceTypeClientMetrics, kmsg.ConfigResourceTypeUnknown:
+		return nil
 	case kmsg.ConfigResourceTypeTopic:
 		for _, t := range s.Store.Topics() {
 			if !t.Deleting {
