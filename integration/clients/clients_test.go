@@ -70,7 +70,7 @@ func write(file string) int {
 	for _, j := range platforms() {
 		if !slices.ContainsFunc(report.Platforms, func(r matrix.Row) bool { return r.Client == j.Client }) {
 			report.Platforms = append(report.Platforms, matrix.Row{
-				Client: j.Client, Version: j.Version, Results: book.rows[j.Client], Spoken: harness.Spoken(book.tests[j.Client]...),
+				Client: j.Client, Version: j.Version, Results: book.rows[j.Client], Spoken: harness.Spoken(book.tests[j.Client]...), Quirks: quirks[j.Client],
 			})
 		}
 	}
@@ -136,4 +136,27 @@ func one(t *testing.T, client, job string, run func(*testing.T)) {
 // platforms are the jobs of everything that is not a consumer client.
 func platforms() []harness.Job {
 	return slices.Concat(kafkatools.Jobs(), streams.Jobs(), connect.Jobs(), fixtures.Jobs())
+}
+
+// quirks of what has no client.json.
+var quirks = map[string][]string{
+	"Kafka's command line tools": {
+		"The offsets topic is read with --formatter org.apache.kafka.tools.consumer.OffsetsMessageFormatter (or GroupMetadataMessageFormatter); the old class names are gone since 4.0. They print JSON without line breaks.",
+		"A console consumer without --group joins console-consumer-NNNNN and leaves that group behind.",
+		"kafka-consumer-groups may end with exit code 0 and an error in its output; --reset-offsets without --dry-run or --execute warns since 4.4.",
+		"kafka-delete-records for a partition that does not exist tries until its time is over, on Kafka too.",
+		"VerifiableProducer does not retry: what is under way when the broker is killed it reports as failed.",
+	},
+	"Kafka Streams": {
+		"exactly_once_v2 and group.protocol=streams end in state ERROR at once: transactions and streams groups are not served.",
+		"At the first start a WARN UNKNOWN_TOPIC_OR_PARTITION about its own repartition topic is harmless.",
+	},
+	"Kafka Connect": {
+		"After kill -9 a restarted worker waits for the session of the old one (10 s), and a sink for that of its consumer (45 s): session.timeout.ms and consumer.session.timeout.ms shorten that.",
+		"connect-file 4.3.1 does not run in a 4.4.0 worker (NoClassDefFoundError); the job brings connectors of its own.",
+		"A worker whose broker is away takes long to end on SIGTERM.",
+	},
+	"docs/fixtures/spring": {
+		"The container commits after the batch, so a test awaits the offset. Spring Boot 4.1.2 brings kafka-clients 4.2.2.",
+	},
 }
