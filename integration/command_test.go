@@ -164,7 +164,7 @@ func TestHelp(t *testing.T) {
 	if code != 0 || stderr != "" || !strings.Contains(stdout, "kohort dev") || !strings.Contains(stdout, "kohort serve") {
 		t.Errorf("kohort alone: exit code %d\n%s\n%s", code, stdout, stderr)
 	}
-	if code, _, stderr := run(t, nil, "sevre"); code != 2 || !strings.Contains(stderr, "--help") {
+	if code, _, stderr := run(t, nil, "sevre"); code != 2 || !strings.Contains(stderr, `did you mean "serve"?`) || !strings.Contains(stderr, "kohort help") {
 		t.Errorf("kohort sevre: exit code %d\n%s", code, stderr)
 	}
 	if code, _, stderr := run(t, nil, "serve"); code != 1 || !strings.Contains(stderr, "--data") {
