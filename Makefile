@@ -86,15 +86,21 @@ fuzz: ## every fuzz target for half a minute; FUZZ=10m for longer
 		done; \
 	done
 
+# What a live Apache Kafka needs.
+define JAVA
+for program in mvn java; do command -v $$program >/dev/null || { \
+	echo '==> installing Maven and a Java runtime'; \
+	as=; test "$$(id -u)" = 0 || as=sudo; \
+	$$as apt-get update -qq; \
+	$$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq maven openjdk-17-jre-headless >/dev/null; \
+}; done
+endef
+
 bench: ## against kfake, the machine's floor and, with KAFKA=1, Apache Kafka; writes docs/bench.md; ROUNDS=5
+	@$(if $(KAFKA),$(JAVA))
 	cd integration/bench && go run . -rounds $(ROUNDS) -doc ../../docs/bench.md
 
 conformance: ## compare with a live Apache Kafka (needs Maven and Java 17); RECORD=1 keeps its answers, ONLY=regexp, HISTORIES=5000
-	@for program in mvn java; do command -v $$program >/dev/null || { \
-		echo '==> installing Maven and a Java runtime'; \
-		as=; test "$$(id -u)" = 0 || as=sudo; \
-		$$as apt-get update -qq; \
-		$$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq maven openjdk-17-jre-headless >/dev/null; \
-	}; done
+	@$(JAVA)
 	cd integration && go run ./conformance/$(if $(HISTORIES),histories -count $(HISTORIES),compare -run '$(ONLY)' $(if $(RECORD),-record))
 	$(if $(HISTORIES)$(ONLY)$(RECORD),,cd integration && go run ./bytes/compare)
