@@ -1,6 +1,6 @@
 // A member of a group. Records come from a stream; heartbeats go on by a timer, whether the stream is read or not. There
 // is no seek: a new stream, which starts at offsets of the caller's, takes the place of the old one.
-import { Consumer, MessagesStreamModes, stringDeserializers } from '@platformatic/kafka'
+import { Consumer, MessagesStreamModes, NetworkError, stringDeserializers } from '@platformatic/kafka'
 import { base, emit, words } from './lines.js'
 
 class Member {
@@ -44,8 +44,11 @@ class Member {
     return stream
   }
 
-  /** The stream is gone, and with it the program that reads it. */
+  /** The stream is gone, and with it the program that reads it. A rejoin that close() cuts off is no failure. */
   fail(err) {
+    if (this.closing && err instanceof NetworkError) {
+      return
+    }
     emit({ event: 'error', error: words(err) })
     process.exit(1)
   }
@@ -123,8 +126,13 @@ class Member {
 
   /** The stream first: consumer.close(true) would close it too, but leave out the last automatic commit. */
   async close() {
+    this.closing = true
     await this.stream.close()
-    await this.consumer.close()
+    await this.consumer.close().catch(err => {
+      if (!(err instanceof NetworkError)) {
+        throw err
+      }
+    })
     return { event: 'closed' }
   }
 
