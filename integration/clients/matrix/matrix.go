@@ -38,8 +38,9 @@ type Report struct {
 
 const head = `# Clients
 
-What real clients do against Kohort, unmodified and with their defaults, each job with a broker of its own that is a process
-of its own, and checked at the broker as well as in what the client says. This page is written by ` + "`make clients`" + `, which installs
+What real clients do against Kohort, unmodified, each job with a broker of its own that is a process of its own, and checked
+at the broker as well as in what the client says. They have their defaults but for what a job is about, a session timeout of 6 s
+and a heartbeat every 0.5 s; where a client needs another setting, that stands below. This page is written by ` + "`make clients`" + `, which installs
 the clients at these versions, runs everything in a few minutes, and fails if anything here is not ✓ or –.
 How a client is driven, and how to run one of them alone: [integration/clients](../integration/clients/README.md).
 
